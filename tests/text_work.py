@@ -146,6 +146,7 @@ PATTERNS: Mapping[str, Callable[[int], str]] = {
     "blanks behind a thought": lambda size: "<think>" + " " * size + "x",
     "blanks before a word": lambda size: "x\n" + " " * size + "x",
     "lists without an end": lambda size: "[1," * 400 + "1," * (size // 2),
+    "comments without an end": lambda size: "x/*" * (size // 3),
     "a repeated word": lambda size: "court" * (size // 5),
 }
 """Hostile texts that are no repetition of one or two units. Several slow down other parsers of Markdown:

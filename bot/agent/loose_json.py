@@ -41,7 +41,7 @@ _AFTER_TEXT = re.compile(r"\s*(?:[,:}\])]|//|/\*|$)")
 _BEFORE_TEXT = "{[,:("
 _GUESSED = re.compile(r":\s*(?:[,}\]]|-?(?:NaN|Infinity)\b|undefined\b|\.\.\.)")
 """Values that a repair would make up, and numbers that JSON does not have."""
-_COMMENT = re.compile(r"/\*.*?\*/|(?<=[\s,\[{])(?://|#)[^\n]*", re.DOTALL)
+_COMMENT = re.compile(r"/\*(?:.*?\*/|(?P<open>.*))|(?<=[\s,\[{])(?://|#)[^\n]*", re.DOTALL)
 _OPENS_TEXT = "\"'\u201c\u2018\u201e\u00ab:,[{/"
 _COLON = re.compile("[\"'\u201c\u201d\u2019\u00bb]?:")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
@@ -162,7 +162,8 @@ def _faithful_repair(part: str, reads: "_Reads") -> object:
     if _GUESSED.search(part):
         raise ValueError("a repair would make up a value")
     value = _repair(part, reads)
-    if _letters(json.dumps(value)) not in (_letters(part), _letters(_COMMENT.sub(" ", part))):
+    uncommented = _COMMENT.sub(lambda each: each["open"] or " ", part)
+    if _letters(json.dumps(value)) not in (_letters(part), _letters(uncommented)):
         raise ValueError("a repair would lose a part")
     if not _is_written(value, _squeezed(_ESCAPE.sub(_unescape, part))):
         raise ValueError("a repair would take something else for a text or a name")
