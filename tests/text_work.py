@@ -14,6 +14,7 @@ from bot.agent.prompt.text import without_marks
 from bot.agent.thoughts import AnswerText
 from bot.agent.tool_output import preview
 from bot.errors import ToolFailed
+from bot.features.reminders.tools import WITHOUT_ZONE
 from bot.features.voice.speech import spoken_text
 from bot.tools.read_web_page import readable_text
 from bot.transport.rendering import render_messages
@@ -146,6 +147,7 @@ PATTERNS: Mapping[str, Callable[[int], str]] = {
     "blanks behind a thought": lambda size: "<think>" + " " * size + "x",
     "blanks before a word": lambda size: "x\n" + " " * size + "x",
     "lists without an end": lambda size: "[1," * 400 + "1," * (size // 2),
+    "a repeated letter": lambda size: "T" * size,
     "comments without an end": lambda size: "x/*" * (size // 3),
     "a repeated word": lambda size: "court" * (size // 5),
 }
@@ -226,6 +228,7 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "repairs": lambda text: list(find_values(text, repairing=True)),
     "failures": _explain,
     "secrets": holds_secret,
+    "when": WITHOUT_ZONE.fullmatch,
 }
 """All that reads a text of a model, of a person or of a server."""
 

@@ -40,8 +40,8 @@ SKIPPED = (
 )
 IN_INCOGNITO = "Incognito is on, so nothing is kept and no reminder can be set. /incognito ends it."
 NOBODY = "Nobody who can set reminders asks here."
-_WITHOUT_ZONE = re.compile(
-    r"\s*(?:in\s|an?\s|\d+\s*(?:mi|ho|da|we)|P).*|.*T.*(?:Z|[+-]\d\d:?\d\d)\s*", re.IGNORECASE
+WITHOUT_ZONE = re.compile(
+    r"\s*(?:in\s|an?\s|\d+\s*(?:mi|ho|da|we)|P).*|[^T]*+T.*(?:Z|[+-]\d\d:?\d\d)\s*", re.IGNORECASE
 )
 """Times that are the same in every zone."""
 _FULL = {
@@ -89,7 +89,7 @@ async def set_reminder(
     now = reminders.reminders.now()
     try:
         rule = read_repeats(repeats)
-        is_needed = bool(rule) or not _WITHOUT_ZONE.fullmatch(when)
+        is_needed = bool(rule) or not WITHOUT_ZONE.fullmatch(when)
         place = await _zone(reminders, person, zone, is_needed=is_needed)
         at = read_time(when, place, now)
         due_at = first_date(at, rule)
