@@ -46,7 +46,7 @@ _HINTS = {
     **dict.fromkeys(_OURS, ". It is for redis+sentinel://"),
     "servicename": ". The name of the master is service=NAME, behind redis+sentinel://",
 }
-_SIGNS = "signs such as / # ? in a password are written %2F %23 %3F"
+_SIGNS = "signs such as / # ? [ in a password are written %2F %23 %3F %5B"
 _NEXT_URL = re.compile(r"[;,]\s*[a-z][a-z+-]*://", re.IGNORECASE)
 _PORT, _SENTINEL_PORT = 6379, 26379
 
@@ -150,7 +150,7 @@ def _parts(text: str) -> SplitResult:
     try:
         return urlsplit(f"//{text}")
     except ValueError:
-        raise ValueError("has a host that is no address") from None
+        raise ValueError(f"has a host that is no address ({_SIGNS})") from None
 
 
 def _userinfo_and_hosts(netlocs: list[str]) -> tuple[str, list[str]]:

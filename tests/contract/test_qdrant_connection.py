@@ -16,6 +16,7 @@ from bot.transport.http_connection import CYCLE
 from bot.transport.http_server import serve_http
 from memory.embedded.supervisor import IndexEndpoint
 from memory.errors import IndexMismatch, RecallTimedOut, RecallUnavailable
+from memory.recall.qdrant.connection import origin_of
 from memory.recall.qdrant.index import FormerCollections, Qdrant, QdrantIndex, open_qdrant
 from memory.recall.vector_index import VectorPoint
 from tests.contract.vector_kit import (
@@ -94,6 +95,21 @@ async def opened(urls: str, endpoint: IndexEndpoint) -> AsyncGenerator[tuple[Qdr
         yield qdrant, index
     async with open_qdrant(endpoint.url, api_key=endpoint.api_key) as again:
         await client_of(again).delete_collection(index.collection)
+
+
+@pytest.mark.parametrize(
+    ("url", "origin"),
+    [
+        ("http://h", "http://h:6333"),
+        ("https://x.cloud.qdrant.io", "https://x.cloud.qdrant.io:6333"),
+        ("https://u:p@h", "https://u:p@h:6333"),
+        ("https://h/qdrant", "https://h/qdrant"),  # a proxy: qdrant/mcp-server-qdrant#135
+        ("http://h:81/qdrant", "http://h:81/qdrant"),
+        ("http://[::1]", "http://[::1]:6333"),
+    ],
+)
+def test_an_address_with_a_path_has_the_port_of_its_proxy(url: str, origin: str) -> None:
+    assert origin_of(url) == origin
 
 
 async def test_no_request_accepts_a_compressed_answer(

@@ -84,6 +84,7 @@ def test_sentinels_have_usual_values_and_credentials_of_their_own() -> None:
         ("redis://:hid/den@h:1", "has a port that is no number"),
         ("redis+sentinel://:hidden@one:1,two:port", "has a port that is no number"),
         ("redis+cluster://:hidden@[::1", "has a host that is no address"),
+        ("redis://:hid[den@h", r"has a host that is no address \(signs such as .* \[ in a password"),
         ("redis://:hidden@one,two", "names several hosts"),
         ("redis+sentinel://:hidden@one/a/b", "has a path"),
         ("redis+sentinel://:hidden@one/0/a/1", "has a path"),

@@ -88,7 +88,7 @@ async def open_connection(
 ) -> AsyncGenerator["QdrantConnection"]:
     """Open the server at this address, or the cluster at these, separated by commas. Connects at first use.
 
-    `timeout_s` limits each request to one address. A URL without a port means 6333.
+    `timeout_s` limits each request to one address. A URL without a port and a path means 6333.
     """
     addresses = urls.split(",")
     timeout = aiohttp.ClientTimeout(total=timeout_s, connect=_CONNECT_S if len(addresses) > 1 else None)
@@ -104,7 +104,7 @@ async def open_connection(
             session = open_session(
                 url, connections=_CONNECTIONS, timeout=timeout, headers=headers, keep_alive_s=_KEEP_ALIVE_S
             )
-            nodes.append(_Node(session=await stack.enter_async_context(session), origin=_origin(url)))
+            nodes.append(_Node(session=await stack.enter_async_context(session), origin=origin_of(url)))
         yield QdrantConnection(nodes)
 
 
@@ -178,7 +178,8 @@ def _unreachable(error: Exception) -> RecallUnavailable:
     return RecallUnavailable(with_cause("the vector index cannot be reached", error))
 
 
-def _origin(url: str) -> str:
+def origin_of(url: str) -> str:
+    """Return the address of requests. A path is that of a proxy, which has the usual port (qdrant-client#1215)."""
     parts = urlsplit(url)
-    host = parts.netloc if parts.port else f"{parts.netloc}:{_PORT}"
+    host = parts.netloc if parts.port or parts.path.strip("/") else f"{parts.netloc}:{_PORT}"
     return f"{parts.scheme}://{host}{parts.path}".rstrip("/")
