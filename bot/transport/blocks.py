@@ -33,6 +33,7 @@ _DEFINITION = re.compile(
 )
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)]) |>|`{3}|~{3}")
 _RULE = re.compile(r"\|?[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)*+\|?[ ]*")
+_UNDER = re.compile(r"=+[ ]*|-{4,}[ ]*")
 _BAR = re.compile(r"\||\\.|(?P<ticks>`+)[^`]*(?P=ticks)(?!`)|`+")
 _OPENED = re.compile(r"\$\$|\\\[|\\begin\{(?P<environment>[a-zA-Z]+\*?)\}")
 
@@ -95,9 +96,12 @@ def _indented_code(state: StateBlock, start: int, end: int, _silent: bool) -> bo
 
 
 def _title(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Recognise a title above a line of `=`. Dashes below a paragraph divide, and make no heading of it."""
-    is_title = start + 1 < end and set(_line(state, start + 1).strip()) == {"="}
-    return is_title and lheading(state, start, end, silent)
+    """Recognise a title above a line of `=`, or of more than the three dashes that divide."""
+    return (
+        start + 1 < end
+        and bool(_UNDER.fullmatch(_line(state, start + 1)))
+        and lheading(state, start, end, silent)
+    )
 
 
 def _formula(state: StateBlock, start: int, end: int, silent: bool) -> bool:

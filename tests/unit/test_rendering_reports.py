@@ -309,12 +309,13 @@ def test_formulas_and_backslashes_stay(markdown: str, text: str, entities: list[
         ("the norms ||v|| and ||Ax||", "the norms ||v|| and ||Ax||", []),
         (r"open C:\x\y.py", r"open C:\x\y.py", [("code", r"C:\x\y.py")]),
         ("| a | b |\n|---|---|\n| x | y | z |", "a | b |\n--+---+--\nx | y | z", None),
-        # markdig#436: a line below a paragraph divides, and makes no heading of it
+        # markdig#436: three dashes below a paragraph divide, and make no heading of it
         (
             "One.\nTwo.\n---\n\nThree\n===",
             "One.\nTwo.\n————————\n\nThree",
             [("bold", "Three"), ("underline", "Three")],
         ),
+        ("Four\n------\nFive", "Four\nFive", [("bold", "Four"), ("underline", "Four")]),
         # KiroCrew#3209
         ("The **table:**| a | b |\n|---|---|\n| 1 | 2 |", "The table:\na | b\n--+--\n1 | 2", None),
     ],
