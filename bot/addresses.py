@@ -24,8 +24,8 @@ NEXT_ADDRESS = re.compile(r"\s*[,;]\s*(?=https?://)", re.IGNORECASE)
 """Place between two addresses. A comma elsewhere may be a part of a password."""
 _OTLP_REQUEST = re.compile(r"/+v1/(?:traces|metrics|logs)$")
 _OPERATION = re.compile(
-    r"/+(?:chat/completions|completions|chat|responses|embeddings|models"
-    r"|audio/\w+|images/\w+)$"
+    r"/+(?:chat/completions|completions?|chat|responses|embeddings|models"
+    r"|audio/\w+|images/\w+|models/[^/]+:\w+|(?:anthropic/)?(?:v1/)?messages|(?:apps/)?anthropic(?:/v1)?)$"
 )
 _BASE_PATHS = {
     "api.cohere.ai": "/compatibility/v1",
@@ -54,7 +54,8 @@ A host stands for its subdomains too: Alibaba's workspaces have their own.
 """
 _AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 _AZURE_VERSIONS = ("api-version=v1", "api-version=latest", "api-version=preview")
-_OLLAMA_PORT = 11434
+_LOCAL_PORTS = (11434, 1234)
+"""Of Ollama and LM Studio, which have an API of their own under /api too."""
 
 
 def _mend_http(url: str, request: re.Pattern[str]) -> str:
@@ -83,8 +84,8 @@ def _mend_openai(url: str) -> str:
         # In version 1 of Azure's API the model names the deployment, and dated versions are refused.
         version = parts.query if parts.query in _AZURE_VERSIONS else ""
         return parts._replace(path="/openai/v1", query=version).geturl()
-    is_ollama = parts.port == _OLLAMA_PORT and parts.path.startswith("/api")  # its own API
-    path = "" if is_ollama else _OPERATION.sub("", parts.path).rstrip("/")
+    is_own = (parts.port in _LOCAL_PORTS or host == "ollama.com") and parts.path.startswith("/api")
+    path = "" if is_own else _OPERATION.sub("", parts.path).rstrip("/")
     base = next((each for name, each in _BASE_PATHS.items() if f".{host}".endswith(f".{name}")), "/v1")
     is_half = path in ("", "/v1") or f"{base}/".startswith(f"{path}/") or base.endswith(path)
     return parts._replace(path=base if base and is_half else path).geturl()

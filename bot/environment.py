@@ -27,6 +27,7 @@ _BEFORE_KEY = re.compile(
     \s*["']?(?:bearer[:\s]\s*)?(?=.)""",
     re.IGNORECASE | re.VERBOSE,
 )
+_COMMENT = re.compile(r"(?:^|\s+)#\s.*", re.DOTALL)
 _LARGEST_SECRET = 16_384
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
@@ -88,7 +89,9 @@ def trim(text: str) -> str:
 def trim_value(name: str, text: str) -> str:
     """Return the trimmed value of a setting, also of one that is pasted with its name: `export NAME=value`."""
     line = re.fullmatch(rf"(?:export\s+)?{name}\s*[=:]\s*(.+)", trim(text), re.IGNORECASE | re.DOTALL)
-    return trim(line[1] if line else text)
+    value = trim(line[1] if line else text)
+    # Docker does not take a comment off (mtrnix/metronix-memory#458).
+    return value if name.lower() in SECRET_FORMS else trim(_COMMENT.sub("", value))
 
 
 def check_visible(text: str) -> None:
@@ -103,9 +106,11 @@ def check_visible(text: str) -> None:
 
 def split_ids(name: str, text: str) -> list[str]:
     """Return the numbers of people or chats in a setting. Raises ValueError, which says how to find a number."""
-    ids = re.split(r"[,\s]+", text.strip(" ,\t"))
+    ids = re.split(r"[,;\s\"']+", text.strip(" ,;\t[]\"'"))  # also a list of JSON
     if wrong := [each for each in ids if not re.fullmatch(r"[+-]?\d+", each)]:
-        raise ValueError(f"{wrong[0]} is not a number, and names can change hands. {_WAYS_TO_IDS[name]}")
+        raise ValueError(
+            f"{wrong[0] or text} is not a number, and names can change hands. {_WAYS_TO_IDS[name]}"
+        )
     return ids
 
 

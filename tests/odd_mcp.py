@@ -19,13 +19,17 @@ _TOOL = {"name": "pay", "inputSchema": {"type": "object", "properties": {"sessio
 
 @dataclass(kw_only=True)
 class OddMcp:
-    """The server. `refusal` is its status and body for a session that it does not know."""
+    """The server. `refusal` is its status and body for a session that it does not know.
+
+    `own_error` is what the tool answers to a wrong `session_id`.
+    """
 
     refusal: tuple[int, object]
     url: str = ""
     session: int = 1
     is_down: bool = False
     always_lost: bool = False
+    own_error: tuple[int, dict[str, object]] = (400, {"code": -32602, "message": "no such session_id"})
     calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     openings: int = 0
 
@@ -51,15 +55,17 @@ class OddMcp:
         if asked["method"] != "initialize" and (is_lost or not is_known):
             status, content = self.refusal
             text = content if isinstance(content, str) else json.dumps(content)
-            kind = "text/plain" if isinstance(content, str) else "application/json"
+            kind = "application/json"
+            if isinstance(content, str):
+                kind = "text/event-stream" if status == 200 else "text/plain"
             return Response(text, status, media_type=kind)
         if "id" not in asked:
             return Response("", 202)
         if asked["method"] == "tools/call":
             self.calls.append(asked["params"]["arguments"])
             if asked["params"]["arguments"].get("session_id") == "wrong":
-                error = {"code": -32602, "message": "no such session_id"}
-                return self._say({"id": asked["id"], "error": error}, status=400)
+                status, error = self.own_error
+                return self._say({"id": asked["id"], "error": error}, status=status)
         results: dict[str, object] = {
             "initialize": {
                 "protocolVersion": "2025-11-25",

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 Ability = Literal[
     "tools",
     "parallel_calls",
+    "bare_calls",
     "stream",
     "stream_options",
     "system",
@@ -19,8 +20,8 @@ Ability = Literal[
 ]
 """An option of a request that an endpoint may refuse.
 
-parallel_calls: several calls in one message. system: the role. turns: several messages of one role in a row. opaque:
-the endpoint's own fields of an earlier reply.
+parallel_calls: several calls in one message. bare_calls: calls without a text, with any ids. system: the role. turns:
+several messages of one role in a row. opaque: the endpoint's own fields of an earlier reply.
 """
 ABILITIES: tuple[Ability, ...] = get_args(Ability)
 LEARNED_FOR_S = 86_400.0
@@ -98,6 +99,7 @@ def describe(lesson: Lesson) -> str:
 _WITHOUT: Mapping[Ability, str] = {
     "tools": "without tools",
     "parallel_calls": "with one call a message",
+    "bare_calls": "with a text beside calls, and short ids",
     "stream": "without a stream",
     "stream_options": "without stream_options",
     "system": "without the system role",

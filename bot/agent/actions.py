@@ -112,7 +112,9 @@ def parse_reply(
         spare = f"call{len(earlier):02d}{position:03d}"  # Mistral demands nine letters and digits
         call_id = _distinct_id(call.id, spare, taken)
         taken.add(call_id)
-        named = replace(call, id=call_id, name=call.name.strip().removeprefix(_PREFIX))
+        # Tokens of a template may stand behind a name (ollama/ollama#12132).
+        name = call.name.partition("<")[0].strip().removeprefix(_PREFIX)
+        named = replace(call, id=call_id, name=name)
         calls.append(_checked(named, tools, is_cut=reply.finish_reason == "length"))
     return replace(reply, tool_calls=tuple(calls))
 

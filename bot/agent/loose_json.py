@@ -266,6 +266,7 @@ def read_calls(text: str) -> list[tuple[str, str]]:
     """
     if len(text) > LONGEST:
         return []
+    text = _GEMMAS_QUOTES.sub('"', text)
     if calls := [
         (match[1], text[match.end() : _end_at(text, match.end())]) for match in _TOKENS.finditer(text)
     ]:
@@ -300,16 +301,19 @@ def _read_bare_calls(text: str) -> list[tuple[str, str]]:
 
 _TOKENS = re.compile(
     "(?:<\\|tool_call_begin\\|>"
-    "|<\uff5ctool[▁_]call[▁_]begin\uff5c>(?:function<\uff5ctool[▁_]sep\uff5c>)?|commentary to=)"
+    "|<\uff5ctool[▁_]call[▁_]begin\uff5c>(?:function<\uff5ctool[▁_]sep\uff5c>)?|(?:commentary|assistant) to=)"
     r"\s*(?:functions\.)?([\w-]{1,64})(?::\d+)?\s*"
-    "(?:<\\|tool_call_argument_begin\\|>|<\uff5ctool[▁_]sep\uff5c>|(?:<\\|constrain\\|>\\w+)?<\\|message\\|>)?"
+    r"(?:<\|channel\|>commentary\s*)?"
+    "(?:<\\|tool_call_argument_begin\\|>|<\uff5ctool[▁_]sep\uff5c>|(?:(?:<\\|constrain\\|>)?\\w+)?<\\|message\\|>)?"
     r"\s*(?:```(?:json)?)?\s*(?=\{)"
 )
 """Calls between tokens of Kimi, DeepSeek and gpt-oss."""
 _MOST_CALLS = 64
+_GEMMAS_QUOTES = re.compile(r"<\|\"\|>|<escape>")
 _OPENING = re.compile(
-    r"<\|?(?:tool_calls?|tools|function_calls?)(?:\s[^<>]{0,60})?\|?>|\[TOOL_CALLS\]|<\|python_tag\|>"
-    r"|<\uff5ctool▁sep\uff5c>|(?=<function=|<invoke name=)"
+    r"<\|?(?:start_)?(?:tool_?calls?|tools|function_calls?)(?:\s[^<>]{0,60})?\|?>|\[TOOL_CALLS\]"
+    r"|<\|(?:python_tag|plugin)\|>|<\uff5ctool▁sep\uff5c>|(?=<function=|<invoke name=)",
+    re.IGNORECASE,
 )
 _BEFORE_JSON = re.compile(r"(?:[\s;,]|```(?:json)?)*")
 _NAMED_JSON = re.compile(
@@ -323,7 +327,7 @@ _PARAMETER = re.compile(
     r"""<parameter(?:=|\ name=)["']?([^<>"']{1,200})["']?>(.*?)(?:</parameter>|(?=<parameter)|\Z)""",
     re.DOTALL | re.VERBOSE,
 )
-_GLM_NAME = re.compile(r"\s*+([\w.-]++)\s*+(?=<arg_key>)")
+_GLM_NAME = re.compile(r"\s*+([\w.-]++)\s*+(?=<arg_key>|</(?:arg_value|tool_call)>)")
 _GLM_PAIR = re.compile(r"\s*<arg_key>([^<]*)</arg_key>\s*<arg_value>(.*?)</arg_value>\s*", re.DOTALL)
 _NAME = re.compile(r"""["']?name["']?\s*:\s*["']([\w.-]+)""")
 

@@ -30,18 +30,11 @@ _QUOTA = re.compile(
 )
 """OpenAI, DeepSeek, OpenRouter, Gemini, Anthropic, Together, Alibaba, xAI, Zhipu, LiteLLM, Moonshot."""
 _MISSING_CODES = ("model_not_found", "invalid_model")  # OpenAI, Mistral
-_MISSING_PHRASES = (
-    "not found",  # Ollama: model "x" not found
-    "does not exist",  # vLLM
+_MISSING_PHRASES = ("not found", "does not exist")  # Ollama, vLLM
+_MISSING = re.compile(
+    r"is not a valid model id|no endpoints found for|model (?:does )?not exist|invalid model name"
 )
-_MISSING_SENTENCES = (
-    "is not a valid model id",  # OpenRouter
-    "no endpoints found for",  # OpenRouter, of a model that no provider serves any more
-    "model not exist",  # DeepSeek
-    "model does not exist",  # SiliconFlow
-    "invalid model name",  # LiteLLM
-)
-"""Sentences that name the model, also with a 400."""
+"""Sentences that name the model, also with a 400: OpenRouter, DeepSeek, SiliconFlow, LiteLLM."""
 _TOO_LONG = re.compile(
     r"context[_ -]?(?:length|window|size|limit)|exceed_context_size|contextwindowexceeded"
     r"|maximum (?:prompt|context|input|sequence|model) ?(?:length|tokens)?"
@@ -51,6 +44,7 @@ _TOO_LONG = re.compile(
     r"|(?:input|prompt|request|token)[^.]{0,60}\b(?:exceed|longer than|greater than|more than)"
     r"|exceed[^.]{0,80}\b(?:token|context|length|input|n_ctx)|input length|request too large|payload too large"
     r"|reduce the (?:length|size|number)|tokens?[^.]{0,40}(?:limit|maximum)|content'?: string too long"
+    r"|(?:inputs?|prompt)[^.]{0,40}(?:less|fewer|shorter) than|(?:输入|上下文|token)[^。]{0,20}(?:超过|超出|过长)"
 )
 """Words for a long prompt: OpenAI, vLLM, llama.cpp, LM Studio, Ollama, xAI, Gemini, Cohere, Bedrock, Qwen, Moonshot."""
 _LENGTH_STATUSES = (400, 413, 422, 500, None)
@@ -69,7 +63,7 @@ _NEGATION = re.compile(
     r"|requires? |must (?:be verified|not)|no endpoints? found|cannot|can't|unable"
     r"|invalid (?:parameter|argument|param|field)"
     r"|not[ _]a[ _]valid|does not|doesn't|without|deprecated|should not|not permitted|no longer|additional propert"
-    r"|(?:is|are)n't|must be false|is invalid|不支持"
+    r"|(?:is|are)n't|must be (?:false|defined)|is invalid|不支持"
 )
 _NAMED: Mapping[Ability, re.Pattern[str]] = {
     "turns": re.compile(
@@ -81,13 +75,13 @@ _NAMED: Mapping[Ability, re.Pattern[str]] = {
     "system": re.compile(
         r"\bsystem\b['\"`]?\s*(?:role|message|prompt|instruction)|role['\"`:\s]{0,4}[^.]{0,60}\bsystem\b"
         r"|(?:developer|system) instruction|\.role\b[^.]{0,40}should be|valid role: user"
-        r"|only [^.]{0,20}\buser\b[^.]{0,40}roles?|'system'|\"system\""
+        r"|only [^.]{0,20}\buser\b[^.]{0,40}roles?|'system'|\"system\"|`system`|system ?角色"
     ),
     "tools": re.compile(
-        r"\btools?\b|tool[_ -](?:call|use|choice)|\bfunctions?\b|function[_ ]?call|tool-call-parser|工具"
+        r"\btools?\b|tool[_ -]?(?:call|use|choice|config)|\bfunctions?\b|function[_ ]?call|tool-call-parser|工具"
     ),
     "stream_options": re.compile(r"stream_options|include_usage"),
-    "stream": re.compile(r"\bstream(?:ing|ed)?\b"),
+    "stream": re.compile(r"\bstream(?:ing|ed)?\b|流式"),
     "images": re.compile(
         r"image|multi-?modal|vision|content\.str|expected a string|cannot unmarshal array|expected `text`"
         r"|content\W{1,6}[^.]{0,20}must be a string"
@@ -101,16 +95,20 @@ _NAMED: Mapping[Ability, re.Pattern[str]] = {
     "parallel_calls": re.compile(
         r"single tool.?calls?|parallel[_ ](?:tool|function)|one tool.?call|multiple tool.?calls"
     ),
+    "bare_calls": re.compile(  # Mistral's tokenizers, MiMo, Bedrock, and servers that drop a message of null
+        r"call id was|text is not set|no previous assistant message"
+        r"|\bcontent\b.{0,60}(?:\b(?:null|none)\b|valid string|is empty|required|missing)"
+    ),
 }
 _PLAIN = frozenset[Ability](
-    ["turns", "images", "json_schema", "json_object", "stream_options", "parallel_calls"]
+    ["turns", "images", "json_schema", "json_object", "stream_options", "parallel_calls", "bare_calls"]
 )
 """Abilities whose name alone says it: such a refusal needs no word of denial."""
 _SYSTEM_ROLE = re.compile(r"role\W{0,4}system\b|\bsystem\W{0,4}role")
 _PASSING_STATUSES = frozenset([*_TEMPORARY_STATUSES, *range(500, 600)]) - {501}
 _FIRM = re.compile(
     r"(?:not|n't) (?:be |currently )?(?:support|enabled|implemented)|unsupported|requires --|no [^.]{0,40}supports?\b"
-    r"|not a multimodal|must alternate|cannot unmarshal array"
+    r"|not a multimodal|must alternate|cannot unmarshal array|call id was|no previous assistant message"
 )
 """Denials that count also in a failure that may pass."""
 _TEMPLATE = re.compile(r"jinja|chat.?template|template error|raise_exception")
@@ -129,12 +127,12 @@ _BAD_SCHEMA = re.compile(
 """Refusals of the schema of one tool."""
 
 _WAITS = (
-    re.compile(r"retry[_ ]?delay['\"\s:]{1,5}(?P<wait>[\dhms.]+)"),  # Gemini's RetryInfo
-    re.compile(
-        r"retry[_ -]?(?:after|delay)(?:_s|_sec|_seconds)?['\"\s:{]{1,6}(?:seconds['\"\s:]{1,4})?(?P<wait>\d[\d.]*)"
+    re.compile(  # also Gemini's RetryInfo
+        r"retry[_ -]?(?:after|delay)(?:_s|_sec|_seconds)?['\"\s:{]{1,6}(?:seconds['\"\s:]{1,4})?(?P<wait>\d[\dhms.]*)"
     ),
     re.compile(r"retry_?after_?ms['\"\s:]{1,5}(?P<milliseconds>\d[\d.]*)"),
-    re.compile(r"resets? in (?P<wait>\d[\dhms. ]*)"),
+    re.compile(r"resets?[ _]in(?:_seconds)?['\"\s:]{1,4}(?P<wait>\d[\dhms. ]*)"),
+    re.compile(r"ratelimit-reset['\"\s:]{1,6}(?P<at>\d{10})"),  # OpenRouter, in its body
     re.compile(
         r"(?:try|retry|again|wait)[^.\d]{0,40}"
         r"(?P<wait>(?:\d+(?:\.\d+)?\s?(?:ms|millis\w*|hours?|h|minutes?|min|m|seconds?|secs?|s)(?![a-z])\s?)+)"
@@ -234,11 +232,11 @@ def lacking_abilities(
     found: set[Ability] = {
         ability
         for ability, pattern in _NAMED.items()
-        if pattern.search(words) and (denies or ability in _PLAIN)
+        if ability in used and pattern.search(words) and (denies or ability in _PLAIN)
     }
     if not found and _TEMPLATE.search(words):
         found = {"turns"}
-    return frozenset(_least(found, words) & set(used))
+    return frozenset(_least(found, words)).intersection(used)
 
 
 def _least(found: set[Ability], words: str) -> set[Ability]:
@@ -246,7 +244,7 @@ def _least(found: set[Ability], words: str) -> set[Ability]:
     if "turns" in found:
         is_system = _SYSTEM_ROLE.search(words) and "alternat" not in words
         return {"system"} if is_system else {"turns"}
-    if "stream_options" in found or "parallel_calls" in found:
+    if found & {"stream_options", "parallel_calls", "bare_calls"}:
         found -= {"tools", "stream"}
     if _BAD_SCHEMA.search(words):
         found.add("tools")
@@ -277,6 +275,8 @@ def wait_s(headers: Mapping[str, str], text: str, *, now: float) -> float | None
     for pattern in _WAITS:
         if match := pattern.search(text.lower()):
             fields = match.groupdict()
+            if "at" in fields:
+                return max(0.0, float(fields["at"]) - now)
             return _duration(fields.get("wait") or f"{fields['milliseconds']}ms")
     return None
 
@@ -310,7 +310,7 @@ def _is_model_missing(status: int | None, code: str, words: str) -> bool:
     """
     if any(word in code for word in _MISSING_CODES):
         return True
-    if status in (400, 404, None) and any(sentence in words for sentence in _MISSING_SENTENCES):
+    if status in (400, 404, None) and _MISSING.search(words):
         return True
     return status == 404 and "model" in words and any(phrase in words for phrase in _MISSING_PHRASES)
 
@@ -350,48 +350,19 @@ _CODES = (
 """Parts of error codes, in lower case and without other characters than letters."""
 _CODE_WORDS = frozenset({"1301"})  # BigModel, Z.ai
 
-_PHRASES = (
-    "content management policy",  # Azure
-    "responsibleaipolicyviolation",
-    "contentpolicyviolation",  # LiteLLM, whose code is "400"
-    "data_inspection_failed",  # a gateway in front of Alibaba
-    "datainspectionfailed",
-    "inappropriate content",  # Alibaba, also as a 500 of a gateway (langgenius/dify#7932)
-    "content exists risk",  # DeepSeek (deepseek-ai/DeepSeek-V2#30), without a code of its own
-    "considered high risk",  # Moonshot (MoonshotAI/kimi-cli#1002)
-    "content filtering policy",  # Anthropic
-    "blocked by content filter",
-    "prohibited_content",
-    "prohibited content",
-    "new_sensitive",  # MiniMax, as a 422 (esengine/DeepSeek-Reasonix#6818)
-    "sensitive words",  # new-api (openai/openai-cookbook#1224)
-    "unsafe or sensitive content",  # Z.ai
-    "unsafe content",
-    "不安全或敏感",  # BigModel
-    "敏感内容",
-    "敏感词",
-    "flagged_input",  # OpenRouter's metadata
-    "safety_check_type",  # xAI, as a 403
-    "content for safety reasons",  # OpenAI's `invalid_prompt` (microsoft/PyRIT#1463)
-    "our safety system",
-    "guardrail policy",
-    "guardrail intervened",  # Bedrock
-    "moderation policy",
-    "blocked by moderation",
-    "blocked due to safety",
-    "blocked due to security",
-    "blocked reason",
-    "jailbreak detected",
-    "contains harmful content",
-    "敏感信息",
-    "内容违规",
-)
-"""Parts of messages, in lower case."""
-_VIOLATION = re.compile(
-    r"violat\w+ (?:\w+ ){0,2}(?:usage|content|safety|acceptable use) (?:polic|guideline)"
+_FILTERED = re.compile(
+    r"content (?:management|filtering) policy|contentpolicyviolation|responsibleaipolicyviolation"
+    r"|data_?inspection_?failed|(?:inappropriate|prohibited|unsafe|contains harmful)[_ ]content|content exists risk"
+    r"|considered high risk|blocked (?:by content filter|by moderation|due to safety|due to security|reason)"
+    r"|new_sensitive|sensitive words|unsafe or sensitive content|flagged_input|safety_check_type"
+    r"|content for safety reasons|our safety system|guardrail (?:policy|intervened)|moderation policy"
+    r"|jailbreak detected|不安全或敏感|敏感(?:内容|词|信息)|内容违规"
+    r"|violat\w+ (?:\w+ ){0,2}(?:usage|content|safety|acceptable use) (?:polic|guideline)"
     r"|(?:input|prompt|content) (?:was|is|were|has been) (?:flagged|blocked) (?:as|by|for|because)"
 )
-"""A sentence such as "Your prompt was flagged as potentially violating our usage policy".
+"""Words about a filter, in lower case: Azure, LiteLLM, Alibaba (also as a 500, langgenius/dify#7932), DeepSeek
+(deepseek-ai/DeepSeek-V2#30), Moonshot (MoonshotAI/kimi-cli#1002), Anthropic, MiniMax (esengine/DeepSeek-Reasonix#6818),
+new-api (openai/openai-cookbook#1224), Z.ai, BigModel, OpenRouter, xAI, OpenAI (microsoft/PyRIT#1463), Bedrock.
 
 The code `invalid_prompt` alone says nothing: it is also the code of malformed requests (anomalyco/opencode#49099).
 """
@@ -412,8 +383,7 @@ def is_filtered(status: int | None, code: str, text: str) -> bool:
         return False
     if not _CODE_WORDS.isdisjoint(code.split()) or any(word in _letters(code) for word in _CODES):
         return True
-    lower = text.lower()
-    return any(phrase in lower for phrase in _PHRASES) or _VIOLATION.search(lower) is not None
+    return _FILTERED.search(text.lower()) is not None
 
 
 def is_filter_reason(finish_reason: str | None) -> bool:

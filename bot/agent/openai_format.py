@@ -4,7 +4,8 @@ import json
 from base64 import b64encode
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from hashlib import sha256
+from typing import Any, cast
 
 from bot.agent.abilities import Ability
 from bot.agent.model import Image, JsonSchema, PromptMessage, ToolCall, ToolSpec
@@ -44,30 +45,22 @@ def used_abilities(
     messages: Sequence[PromptMessage], body: Mapping[str, object], *, to: str
 ) -> frozenset[Ability]:
     """Return the abilities that a request with this body needs."""
-    used: set[Ability] = set()
-    if "tools" in body or any(message.tool_calls for message in messages):
-        used.add("tools")
-    if any(len(message.tool_calls) > 1 for message in messages):
-        used.add("parallel_calls")
-    if "stream" in body:
-        used.add("stream")
-    if "stream_options" in body:
-        used.add("stream_options")
-    if any(message.role == "system" for message in messages):
-        used.add("system")
-    used.add("turns")  # also one that begins with the assistant
-    if any(message.images for message in messages):
-        used.add("images")
-    match body.get("response_format"):
-        case {"type": "json_schema"}:
-            used.add("json_schema")
-        case {"type": "json_object"}:
-            used.add("json_object")
-        case _:
-            pass
-    if any(_opaque_fields(message, to=to) for message in messages):
-        used.add("opaque")
-    return frozenset(used)
+    calls = [message.tool_calls for message in messages if message.tool_calls]
+    form = cast("dict[str, object]", body.get("response_format") or {}).get("type")
+    uses: dict[Ability, bool] = {
+        "tools": "tools" in body or bool(calls),
+        "parallel_calls": any(len(each) > 1 for each in calls),
+        "bare_calls": bool(calls),
+        "stream": "stream" in body,
+        "stream_options": "stream_options" in body,
+        "system": any(message.role == "system" for message in messages),
+        "turns": True,  # also one that begins with the assistant
+        "images": any(message.images for message in messages),
+        "json_schema": form == "json_schema",
+        "json_object": form == "json_object",
+        "opaque": bool(opaque_names(messages, to=to)),
+    }
+    return frozenset(ability for ability, is_used in uses.items() if is_used)
 
 
 def opaque_names(messages: Iterable[PromptMessage], *, to: str) -> frozenset[str]:
@@ -99,6 +92,8 @@ def _adapted(messages: Sequence[PromptMessage], lacking: Collection[Ability]) ->
         adapted = list(map(_without_calls, adapted))
     elif "parallel_calls" in lacking:
         adapted = list(_with_single_calls(adapted))
+    if "bare_calls" in lacking:
+        adapted = list(map(_with_dressed_calls, adapted))
     if "system" in lacking:
         adapted = [
             replace(message, role="user") if message.role == "system" else message for message in adapted
@@ -127,6 +122,17 @@ def _without_calls(message: PromptMessage) -> PromptMessage:
         return message
     calls = (f"[Called {call.name} with {call.arguments}]" for call in message.tool_calls)
     return replace(message, text="\n".join(filter(None, [message.text, *calls])), tool_calls=(), opaque="")
+
+
+def _with_dressed_calls(message: PromptMessage) -> PromptMessage:
+    """Return a call with a text beside it, and calls and results with ids of nine letters and digits."""
+    calls = tuple(replace(call, id=_short_id(call.id)) for call in message.tool_calls)
+    answered = _short_id(message.tool_call_id) if message.tool_call_id else None
+    return replace(message, text=message.text or "…", tool_calls=calls, tool_call_id=answered)
+
+
+def _short_id(call_id: str) -> str:
+    return sha256(call_id.encode()).hexdigest()[:9]
 
 
 def _with_single_calls(messages: Sequence[PromptMessage]) -> Iterator[PromptMessage]:

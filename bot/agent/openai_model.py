@@ -158,7 +158,9 @@ class OpenAIModel:
             except AbilityRefused as refused:
                 refusal = _refusal_in(refused)
                 lacking = self._lacking(ask, refusal)
-                lasting |= {each: refused.said for each in lacking if is_lasting(each, refusal)}
+                # One that offers no tools says nothing about them (BerriAI/litellm#24712).
+                learned = lacking if tools else lacking - {"tools"}
+                lasting |= {each: refused.said for each in learned if is_lasting(each, refusal)}
                 ask = replace(ask, lacking=ask.lacking | lacking)
                 log.warning("ability_refused", model=self.name, lacks=sorted(lacking), said=refused.said)
         if lasting:
@@ -252,8 +254,9 @@ class OpenAIModel:
                     await listener.tell()
                 if streamed.is_full:
                     break
-                if streamed.has_ended and rest.when() is None:
-                    rest.reschedule(asyncio.get_running_loop().time() + _REST_S)
+                if streamed.has_ended != (rest.when() is not None):
+                    end = asyncio.get_running_loop().time() + _REST_S
+                    rest.reschedule(end if streamed.has_ended else None)
 
     async def _chunks(self, body: Mapping[str, Any]) -> AsyncGenerator[Mapping[str, Any] | None]:
         """Yield the chunks of one request, and None for [DONE]. Translate every failure."""

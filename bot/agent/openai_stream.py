@@ -148,6 +148,8 @@ class StreamedReply:
     _room: "_Room" = field(default_factory=lambda: _Room())
     _usage: Usage | None = None
     _finish_reason: str | None = None
+    # True if more came behind a finish reason: some gateways have one in each chunk (QuantumNous/new-api#378).
+    _goes_on: bool = False
 
     def add(self, chunk: Mapping[str, Any]) -> bool:
         """Add one chunk. Return True if the text may have grown."""
@@ -158,10 +160,11 @@ class StreamedReply:
         if not isinstance(choices, list) or not choices:
             return False
         choice = _mapping(cast("list[object]", choices)[0])
-        reason = choice.get("finish_reason")
+        delta = _mapping(choice["delta"] if "delta" in choice else choice.get("message"))
+        self._goes_on |= bool(self._finish_reason) and any(delta[name] for name in delta if name != "role")
+        reason = choice.get("finish_reason") or choice.get("finishReason")  # Gemini (jakobdylanc/llmcord#84)
         if isinstance(reason, str) and reason and reason != "null":
             self._finish_reason = reason
-        delta = _mapping(choice["delta"] if "delta" in choice else choice.get("message"))
         if parts := delta.get("tool_calls"):
             for part in _mappings([alone] if (alone := _mapping(parts)) else parts):
                 self._add_call(part)
@@ -186,7 +189,8 @@ class StreamedReply:
     @property
     def has_ended(self) -> bool:
         """True if the model has ended the reply. Only its usage may follow."""
-        return self._finish_reason is not None and not _BROKEN.search(self._finish_reason.lower())
+        reason = self._finish_reason
+        return reason is not None and not self._goes_on and not _BROKEN.search(reason.lower())
 
     def end(self) -> None:
         """Decide about the rest of the text: the stream has ended."""
@@ -272,6 +276,8 @@ class StreamedReply:
         index = part.get("index") if isinstance(part.get("index"), int) else None
         call_id = _text_of(part.get("id"))
         call = self._latest_call(index)
+        if call is None and not name:  # a rest with another index than its beginning (agno-agi/agno#8880)
+            call = next((each for each in reversed(self._calls) if call_id in ("", each.id)), None)
         arguments = "".join(call.arguments) if call and name else ""
         if call is None:
             is_new = True

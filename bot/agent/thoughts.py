@@ -6,15 +6,17 @@ from typing import Literal
 
 _NAMES = (
     r"(?:\w{1,10}[:_])?"
-    r"(?:think(?:_never_used_\w{1,40})?|thinking|antthinking|thoughts?|reasoning|reflection|scratchpad|analysis)"
+    r"(?:think(?:_never_used_\w{1,40})?|thinking|antthinking|thoughts?|reasoning|reflection|scratchpad|analysis"
+    r"|inner_?monologue)(?::\w{1,16})?"
 )
 _OPEN = (
     # Qwen, DeepSeek, MiniMax ("mm:think"), Seed, Claude's and Gemini's ways, with attributes or without.
     rf"<{_NAMES}(?:\s[^<>\n]{{0,40}})?>"
     r"|\[THINK(?:ING)?\]"  # Magistral
     r"|◁think▷"  # Kimi-VL
-    r"|<\|begin_of_thought\|>"  # OpenThinker
-    r"|<\|think\|>"
+    r"|<\|begin_of_th(?:ought|inking)\|>"  # OpenThinker
+    r"|<\|(?:think(?:ing)?|inner_prefix)\|>"  # the second is Apertus's
+    r"|<\|(?:(?:im_start|start_header_id)\|>|(?=user\|>))user\b"  # a model that goes on as the person
     r"|<\|START_THINKING\|>"  # Cohere
     r"|<unused94>(?:thought)?"  # MedGemma
     r"|<\|channel>thought"  # Gemma 4
@@ -23,24 +25,27 @@ _OPEN = (
 )
 _CLOSE = (
     rf"</{_NAMES}\s?>"
-    r"|\[/THINK(?:ING)?\]|◁/think▷|<\|end_of_thought\|>|<\|/think\|>|<\|END_THINKING\|>|<unused95>|<channel\|>"
+    r"|\[/THINK(?:ING)?\]|◁/think▷|<\|(?:end_of_th(?:ought|inking)|/think(?:ing)?|inner_suffix|END_THINKING)\|>"
+    r"|<unused95>|<channel\|>"
 )
 _CHANNEL = r"(?:<\|start\|>assistant)?<\|channel\|>final(?:[^<]|<\|constrain\|>){0,40}<\|message\|>"
 _CALL = (
-    r"<(?:\w{1,10}:)?(?:tool_?calls?|tools|function_?calls?)(?:\s[^<>\n]{0,60})?>"  # Hermes, Qwen, MiniMax
+    # Hermes, Qwen, MiniMax, Nemotron, FunctionGemma, Hunyuan
+    r"<(?:\w{1,10}:|start_)?(?:tool_?(?:calls?|use)|tools|function_?calls?)(?::\w{1,16})?(?:\s[^<>\n]{0,60})?>"
     r"|<function=[\w.:-]{1,64}>"  # Qwen-coder, Llama
     r"|<invoke name=[^<>\n]{1,80}>"  # Claude's
-    r"|\[TOOL_CALLS\]"  # Mistral
-    r"|<\|python_tag\|>"  # Llama
+    r"|\[TOOL_CALLS?\]"  # Mistral
+    r"|<\|(?:python_tag|tools_prefix|action_start|open)\|>"  # Llama, Apertus, InternLM, Kimi K3
     r"|<\|tool_calls?(?:_section)?(?:_begin|_start)?\|?>"  # Granite, Kimi, LFM2, Gemma 4
     r"|<\|START_ACTION\|>"  # Cohere
-    r"|(?:<\|start\|>assistant)?<\|channel\|>commentary to="  # gpt-oss
-    "|<\uff5c(?:tool[▁_]calls[▁_]begin|DSML\uff5cfunction_calls)\uff5c?>"  # DeepSeek
+    r"|(?:<\|start\|>assistant)?<\|channel\|>commentary to=|<\|start\|>assistant to="  # gpt-oss
+    "|<\uff5c(?:tool[▁_]calls[▁_]begin|DSML\uff5c(?:function|tool)_calls)\uff5c?>"  # DeepSeek
 )
 _STRAY = (
-    r"</(?:\w{1,10}:)?(?:tool_?calls?|function_?calls?|function)>"
-    r"|<\|(?:end|return|call|im_end|eot_id|eom_id|endoftext|(?:begin|end)_of_(?:solution|box)|end_of_turn_token)\|>"
-    "|<end_of_turn>|<eos>|<\uff5cend▁of▁sentence\uff5c>|<[|](?:user|assistant|observation)[|]>"
+    r"</(?:\w{1,10}:)?(?:tool_?calls?|function_?calls?|function)>|\]?<\]minimax\[>\["
+    r"|<\|(?:end|return|call|im_end|eot|eot_id|eom_id|endoftext|end_of_(?:turn|text|turn_token)"
+    r"|(?:begin|end)_of_(?:solution|box))\|>"
+    "|<end_of_turn>|<eos>|<\uff5cend▁of▁sentence\uff5c>|<[|](?:assistant|observation)[|]>"
     r"|<\|(?:START|END)_(?:RESPONSE|TEXT)\|>"
 )
 _WRAPPER = r"</?(?:answer|final_answer|response|output)>"
@@ -54,7 +59,7 @@ _BARE = "analysis"
 """The beginning of gpt-oss's thoughts without its tokens: `analysisWe … assistantfinalParis` (textgen#7374)."""
 _NEVER = re.compile(r"(?!)")
 _PARTIAL_TAG = re.compile(
-    r"(?:<[^<>\n]{0,90}|<\|(?:start|channel)\|>[^\n]{0,80}|\[[A-Za-z_/]{0,12}|◁[^▷\n]{0,8})\Z"
+    r"(?:<[^<>\n]{0,90}|<\|(?:start|channel|im_start|start_header_id)\|>[^\n]{0,80}|\[[A-Za-z_/]{0,12}|◁[^▷\n]{0,8})\Z"
 )
 """The end of a text that may be the beginning of a tag."""
 _MARK = re.compile(r"[<\[◁]")
@@ -284,6 +289,6 @@ def _end_of_call(tag: str) -> re.Pattern[str]:
         return re.compile(r"</function>", re.IGNORECASE)
     if tag.startswith("<invoke"):
         return re.compile(r"</invoke>", re.IGNORECASE)
-    if tag[0] == "[" or not tag[1].isalpha():
+    if tag[0] == "[" or not tag[1].isalpha() or tag.startswith("<start_"):
         return _NEVER  # up to the end: a model that calls says nothing behind it
     return re.compile(re.escape(f"</{tag[1:-1].split()[0]}>"), re.IGNORECASE)

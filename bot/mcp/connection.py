@@ -25,7 +25,7 @@ from bot.agent.tool import Tool
 from bot.agent.tool_output import Illustrated, cut_middle
 from bot.errors import ToolFailed
 from bot.mcp.tools import McpStatus, read_tools
-from bot.mcp.transports import LOST_SESSION, McpServerFailed, Received, open_streams
+from bot.mcp.transports import McpServerFailed, Received, is_lost_session, open_streams
 from bot.media.formats import picture_of
 from bot.observe.logs import mask
 
@@ -136,7 +136,7 @@ class McpConnection:
         try:
             return await request
         except MCPError as error:
-            if is_again or error.code != LOST_SESSION:
+            if is_again or not is_lost_session(error.code, error.message):
                 raise
         await self._renew(dispatcher)
         return await self._request(tool, arguments, is_again=True)

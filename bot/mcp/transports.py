@@ -16,7 +16,7 @@ import httpx2
 from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
+from mcp_types import INVALID_REQUEST, jsonrpc_message_adapter
 
 from bot.agent.mcp_servers import McpServer
 from bot.errors import BotError
@@ -38,6 +38,15 @@ _SESSION = re.compile(r"session|not initiali[sz]ed", re.IGNORECASE)
 """Words about a lost session. The specification demands 404, but the TypeScript SDK's examples answer 400
 (modelcontextprotocol/typescript-sdk#1476), and the Rust SDK 401 (modelcontextprotocol/rust-sdk#559).
 """
+_LOST = re.compile(
+    r"(?:unknown|invalid|expired|no valid|no such) (?:\S+ )?session|not initiali[sz]ed|reinitiali[sz]e"
+    r"|session\b[^.]{0,60}(?:not found|expired|unknown|invalid|terminated|not exist|no longer)",
+    re.IGNORECASE,
+)
+"""Such words in an error with the status 500 (punkpeye/fastmcp#121) or 200 (zoedsoupe/anubis-mcp#89)."""
+_ERROR = re.compile(
+    r'\s*\{(?:\s*"(?:jsonrpc|id)"\s*:[^,{}]*,)*\s*"error"(?!.*"code"\s*:\s*-3260[123]\b)', re.DOTALL
+)
 _WRONG_ARGUMENTS = re.compile(r'"code"\s*:\s*-3260[12]\b')
 """A refusal of one call, whose argument may be a session of the tool's own."""
 _LONGEST_REFUSAL = 500
@@ -192,10 +201,17 @@ class _Client(httpx2.AsyncClient):
         return response
 
 
+def is_lost_session(code: int, message: str) -> bool:
+    """Return True for the error of a call that has not run, because the server does not know the session."""
+    is_of_server = code == INVALID_REQUEST or -32_099 <= code <= -32_000
+    return code == LOST_SESSION or (is_of_server and _LOST.search(message) is not None)
+
+
 async def _lost_session(request: httpx2.Request, response: httpx2.Response, ends_at: float | None) -> str:
     """Return the server's words if it refuses the request because it does not know the session, or ""."""
-    status = response.status_code
-    if request.method != "POST" or _SESSION_HEADER not in request.headers or not 400 <= status < 500:
+    status, length = response.status_code, response.headers.get("content-length", "")
+    may_be = 400 <= status <= 500 or (status == 200 and 0 < len(length) < 5)  # a short body that ends
+    if request.method != "POST" or _SESSION_HEADER not in request.headers or not may_be:
         return ""
     stream = cast("httpx2.AsyncByteStream", response.stream)
     response.stream = _Bounded(stream, ends_at=ends_at or 0.0)
@@ -204,6 +220,8 @@ async def _lost_session(request: httpx2.Request, response: httpx2.Response, ends
     except httpx2.StreamError:
         text = ""
     await response.aclose()
+    if status in (200, 500):
+        return text[:_LONGEST_REFUSAL] if _ERROR.match(text) and _LOST.search(text) else ""
     is_lost = status == 404 or _SESSION.search(text)
     return text[:_LONGEST_REFUSAL] or "404" if is_lost and not _WRONG_ARGUMENTS.search(text) else ""
 

@@ -1,6 +1,7 @@
 """MCP servers over HTTP that lose their sessions, or are away for a short time."""
 
 import asyncio
+import json
 
 import pytest
 
@@ -33,6 +34,13 @@ LOST = {
     "rust": (401, "Unauthorized: Session not found"),
     "gone": (410, "This session has ended."),
     "unprocessable": (422, {"detail": "unknown session"}),
+    "status 200 without an id": (200, rpc(-32002, "Server not initialized")),
+    "status 200": (200, rpc(-32600, "Unknown session id 'ab12'; client should reinitialize") | {"id": 3}),
+    "stream of status 200": (
+        200,
+        f"event: message\ndata: {json.dumps(rpc(-32005, 'Session not found or expired'))}\n\n",
+    ),
+    "status 500": (500, {"error": "HTTP 400: Bad Request: No valid session ID provided"}),
 }
 
 
@@ -68,6 +76,18 @@ async def test_a_session_among_the_arguments_is_no_lost_session() -> None:
         connection = McpConnection(read(url=odd.url))
         tools = await connection.list_tools()
         with pytest.raises(ToolFailed, match="refused the call: no such session_id"):
+            await tools["pay"].call('{"session_id": "wrong"}', CONTEXT)
+        assert (len(odd.calls), odd.openings) == (1, 1)
+        await connection.close()
+
+
+@pytest.mark.parametrize("status", [200, 500])
+async def test_a_session_of_the_tools_own_is_no_lost_session(status: int) -> None:
+    async with serving_odd((404, "")) as odd:
+        odd.own_error = (status, {"code": -32603, "message": "the session of the bank has expired"})
+        connection = McpConnection(read(url=odd.url))
+        tools = await connection.list_tools()
+        with pytest.raises(ToolFailed, match="refused the call: the session of the bank has expired"):
             await tools["pay"].call('{"session_id": "wrong"}', CONTEXT)
         assert (len(odd.calls), odd.openings) == (1, 1)
         await connection.close()

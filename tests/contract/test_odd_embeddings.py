@@ -106,6 +106,27 @@ async def test_a_refused_option_is_left_out_and_not_sent_again(odd: Odd) -> None
     assert ["encoding_format" in sent.body for sent in server.embedding_requests] == [True, False, False]
 
 
+async def test_a_demanded_kind_of_input_is_sent_from_then_on() -> None:
+    """decolua/9router#1378."""
+    refusal = message("'input_type' parameter is required for asymmetric models")
+    odd: Odd = lambda sent: None if sent.get("input_type") == "query" else (400, refusal)  # noqa: E731
+    async with scripted_openai(embeddings=Embeddings(odd=odd)) as server:
+        embedder = await opened(server)
+        await embedder.embed(TEXTS[:2])
+        await embedder.embed(TEXTS[2:4])
+        await embedder.close()
+    assert len(server.embedding_requests) == 3
+
+
+async def test_a_vector_in_a_list_of_one_is_read() -> None:
+    """abetlen/llama-cpp-python#1588, diegosouzapw/OmniRoute#9089."""
+    odd = always(200, {"data": [{"index": 0, "embedding": [[0.5, 0.5]]}]})
+    async with scripted_openai(embeddings=Embeddings(odd=odd)) as server:
+        embedder = await opened(server, dimension=None)
+        await embedder.close()
+    assert embedder.identity.dimension == 2
+
+
 @pytest.mark.parametrize("odd", SIZES.values(), ids=SIZES)
 async def test_a_list_that_is_too_long_is_sent_in_parts_from_then_on(odd: Odd) -> None:
     async with scripted_openai() as server:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import pytest
 from structlog.testing import capture_logs
 
+from bot.agent import openai_model
+from bot.agent.abilities import Abilities
 from bot.agent.model import JsonSchema, ModelReply, PromptMessage, ToolCall, ToolSpec, Usage
 from bot.agent.openai_model import OpenAIModel, Patience, model_breaker, open_openai_model
 from bot.errors import (
@@ -390,6 +392,21 @@ async def test_done_ends_a_stream_without_a_finish_reason() -> None:
 
     usage = Usage(prompt_tokens=3, completion_tokens=4)
     assert reply == ModelReply(text="It is 5.", usage=usage, model="test-1")
+
+
+async def test_a_finish_reason_in_each_chunk_ends_no_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """QuantumNous/new-api#378, songquanpeng/one-api#1477: Gemini behind gateways."""
+    monkeypatch.setattr(openai_model, "_REST_S", 0.0)
+    chunk = b'data: {"choices": [{"delta": {"content": "word "}, "finish_reason": "stop"}]}\n\n'
+    async with (
+        raw_server("text/event-stream", 2 * chunk, then_forever=chunk) as base_url,
+        open_openai_model(
+            model="test-1", api_key=KEY, base_url=base_url, abilities=Abilities(longest_text=50)
+        ) as model,
+    ):
+        reply = await model.chat(ASK, [])
+
+    assert reply.text == 10 * "word "
 
 
 async def test_usage_does_not_end_a_stream() -> None:

@@ -148,6 +148,27 @@ PIECES = (
         "Make one call for each",
         source="NousResearch/hermes-agent#36039",
     ),
+    runs(
+        "a rest with another index",
+        called(
+            reminds(),
+            call_piece(name="set_reminder", index=0, id="call_b"),
+            call_piece(with_more(text="Sleep"), index=1),
+        ),
+        TEXT,
+        "Sleep",
+        source="agno-agi/agno#8880",
+    ),
+    runs(
+        "a token behind the name",
+        called(reminds(name="set_reminder<|channel|>commentary")),
+        source="ollama/ollama#12132",
+    ),
+    runs(
+        "a tag behind the name",
+        called(reminds(name="set_reminder</arg_value>")),
+        source="fw-ai-external/python-sdk#119",
+    ),
     runs("the same call twice", called(reminds(), reminds(index=1, id="call_b"))),
     runs(
         "two calls in turns",
@@ -281,6 +302,23 @@ DEEPSEEKS = (
     f"set_reminder\n```json\n{GIVEN}\n```<|tool▁call▁end|><|tool▁calls▁end|>"
 ).replace("|", "\uff5c")
 """The bars of DeepSeek are full-width."""
+GEMMAS = '<|tool_call>call:set_reminder{when:<|"|>in 20 minutes<|"|>,text:<|"|>Water the plants<|"|>}'
+FUNCTION_GEMMAS = (
+    "<start_function_call>call:set_reminder{when:<escape>in 20 minutes<escape>,"
+    "text:<escape>Water the plants<escape>}<end_function_call>call:set_reminder{}<end_function_call>"
+)
+DEEPSEEKS_NEW = (
+    '<|DSML|tool_calls>\n<|DSML|invoke name="set_reminder">\n<|DSML|parameter name="when" '
+    'string="true">in 20 minutes</|DSML|parameter>\n</|DSML|invoke>\n</|DSML|tool_calls>'
+).replace("|", "\uff5c")
+KIMIS_NEW = (
+    '<|open|>toolscall tool="set_reminder" index="1"<|sep|><|open|>argument key="when" type="string"<|sep|>'
+    "in 20 minutes<|close|>argument<|sep|><|close|>call<|sep|>"
+)
+MINIMAXES = (
+    'I set it.]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="set_reminder">]<]minimax[>[<when>'
+    "in 20 minutes]<]minimax[>[</when>]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>"
+)
 KIMIS = (
     "<|tool_calls_section_begin|><|tool_call_begin|>functions.set_reminder:0<|tool_call_argument_begin|>"
     f"{GIVEN}<|tool_call_end|><|tool_calls_section_end|>"
@@ -326,6 +364,22 @@ WRITTEN = (
     written("Qwen's coder", f"<tool_call>\n{QWENS}\n</tool_call>", source="anomalyco/opencode#26162"),
     written("Qwen's coder without the outer tag", QWENS),
     written("Qwen's coder with a closing tag alone", f"{QWENS}\n</tool_call>"),
+    written("Gemma", f"{GEMMAS}<tool_call|>", source="vllm-project/vllm#44522"),
+    written("FunctionGemma, without end", FUNCTION_GEMMAS, source="docker/model-runner#1045"),
+    written("Nemotron", f"<TOOLCALL>[{HERMES}]</TOOLCALL>"),
+    written("InternLM", f"<|action_start|><|plugin|>{LLAMAS}<|action_end|>"),
+    written(
+        "gpt-oss with the recipient first",
+        f"<|start|>assistant to=functions.set_reminder<|channel|>commentary json<|message|>{GIVEN}<|call|>",
+        source="ml-explore/mlx-lm#875",
+    ),
+    unseen("newer DeepSeek", DEEPSEEKS_NEW),
+    unseen("newer Kimi", KIMIS_NEW, source="can1357/oh-my-pi#8495"),
+    unseen("newer MiniMax", MINIMAXES, source="MiniMax-AI/MiniMax-M3#31"),
+    unseen("Apertus", f'<|tools_prefix|>[{{"set_reminder": {GIVEN}}}]<|tools_suffix|>'),
+    unseen("Hunyuan", f"<tool_calls:opensource><tool_call:opensource>{GLMS}</tool_call:opensource>"),
+    unseen("Grok", '<xai:function_call name="set_reminder"></xai:function_call>'),
+    unseen("a mark in the singular", '[TOOL_CALL]\n{tool => "set_reminder", args => {}}\n[/TOOL_CALL]'),
     unseen("GLM", f"<tool_call>{GLMS}</tool_call>"),
     unseen("MiniMax", f"<minimax:tool_call>{INVOKED}</minimax:tool_call>"),
     unseen("Claude", f"<function_calls>{INVOKED}</function_calls>"),

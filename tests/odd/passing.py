@@ -49,6 +49,11 @@ def _google(message: str, delay: str) -> list[dict[str, Any]]:
 
 
 LIMIT = "Rate limit reached for requests."
+RESETS = error(
+    "Rate limit exceeded: free-models-per-day.",
+    metadata={"headers": {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "4102444800000"}},
+)
+"""dirge-code/dirge#719. The time is in the year 2100."""
 GOOGLES = "You exceeded your current quota, please check your plan and billing details."
 GROQS = (
     "Rate limit reached for model `gemma2-9b-it` on tokens per minute (TPM): "
@@ -153,6 +158,8 @@ ROWS = (
     too_late("Groq's day", error(f"{GROQS} Please try again in 7m12.48s.", code="rate_limit_exceeded")),
     too_late("OpenAI's hours", error(f"{LIMIT} Please try again in 2h3m.", code="rate_limit_exceeded")),
     too_late("Gemini's day", _google(GOOGLES, "41283s")),
+    too_late("OpenRouter's day", RESETS),
+    too_late("Codex", error("The usage limit has been reached", resets_in_seconds=756)),
     too_late("milliseconds", error(LIMIT), retry_after_ms="3600000"),
     broke(
         "DeepSeek",

@@ -11,9 +11,12 @@ from tests.odd.row import (
     Row,
     asks_for_usage,
     calls_twice,
+    calls_without_tools,
     has,
+    has_bare_calls,
     has_images,
     has_late_system,
+    has_long_ids,
     has_parts,
     has_system,
     no,
@@ -24,7 +27,7 @@ from tests.odd.row import (
     streams,
     streams_with_tools,
 )
-from tests.odd.wire import HELLO, as_json, called, error, reminds
+from tests.odd.wire import HELLO, as_json, called, error, plain, reminds
 
 TOLD = Like(r".{10,}")
 """A sentence about the filter, which is not the one about any refusal."""
@@ -56,6 +59,20 @@ def streamless(name: str, message: str, *, source: str = "", status: int = 400, 
     """Return a row of a model that does not stream, which still has its tools."""
     refusals = refuse(streams, message, status=status, **fields)
     return unable(f"no stream: {name}", refusals, source=source, sends=(offers_tools,))
+
+
+def undressed(name: str, when: Check, message: str, *, source: str = "", status: int = 400) -> Row:
+    """Return a row of an endpoint that wants calls with a text, or with other ids than its own."""
+    return Row(
+        name=f"bare calls: {name}",
+        source=source,
+        replies=(called(reminds()), plain(HELLO), called(reminds())),
+        refuses=refuse(when, message, status=status),
+        asks=("hello", "again"),
+        requests=(3, 2),
+        reminders=None,
+        sends=(offers_tools, no(when)),
+    )
 
 
 def usageless(name: str, body: object, *, source: str = "", status: int = 400) -> Row:
@@ -192,6 +209,39 @@ TOOLS = (
         refuses=refuse(calls_twice, "This model only supports single tool-calls at once!"),
         requests=(None,),
         reminders=("Water the plants", "Sleep"),
+    ),
+)
+
+CALLS = (
+    Row(
+        name="no calls beside no tools",
+        source="BerriAI/litellm#24712",
+        replies=tuple(called(reminds("{}", name="current_time", id=f"call_{n}")) for n in range(5)),
+        refuses=refuse(
+            calls_without_tools,
+            "litellm.UnsupportedParamsError: Anthropic doesn't support tool calling without `tools=` param.",
+        ),
+        asks=("hello", "again"),
+        requests=(7, 1),
+        sends=(offers_tools,),
+    ),
+    undressed("no text", has_bare_calls, "messages.2.content: Input should be a valid string", status=422),
+    undressed("null", has_bare_calls, "Invalid type for 'messages[2].content': got null instead"),
+    undressed("empty", has_bare_calls, "The content field in the Message object at messages.2 is empty."),
+    undressed("MiMo", has_bare_calls, "text is not set", source="NousResearch/hermes-agent#37841"),
+    undressed(
+        "dropped",
+        has_bare_calls,
+        "Message has tool role, but there was no previous assistant message with a tool call!",
+        source="cubist38/mlx-openai-server#205",
+        status=500,
+    ),
+    undressed(
+        "ids of Mistral",
+        has_long_ids,
+        "Tool call id was call_a1 but must be a-z, A-Z, 0-9, with a length of 9.",
+        source="jundot/omlx#1997",
+        status=500,
     ),
 )
 
@@ -414,4 +464,4 @@ OTHERS = (
     ),
 )
 
-ROWS = (*TOOLS, *STREAMS, *ROLES, *PICTURES, ALL_AT_ONCE, *OTHERS)
+ROWS = (*TOOLS, *CALLS, *STREAMS, *ROLES, *PICTURES, ALL_AT_ONCE, *OTHERS)

@@ -205,6 +205,22 @@ def calls_twice(request: Json) -> bool:
     return any(len(message.get("tool_calls") or ()) > 1 for message in request["messages"])
 
 
+def calls_without_tools(request: Json) -> bool:
+    """Return True if a message has a call, although no tools are offered."""
+    return not offers_tools(request) and bool(_with_calls(request))
+
+
+def has_bare_calls(request: Json) -> bool:
+    """Return True if a message with a call has no text."""
+    return any(not message.get("content") for message in _with_calls(request))
+
+
+def has_long_ids(request: Json) -> bool:
+    """Return True if a call has an id of other than nine letters and digits."""
+    calls = [call for message in _with_calls(request) for call in message["tool_calls"]]
+    return not all(re.fullmatch("[a-zA-Z0-9]{9}", call["id"]) for call in calls)
+
+
 def has(text: str) -> Check:
     """Return the condition that the messages have this text."""
     return _named(

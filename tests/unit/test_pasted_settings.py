@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from bot.errors import SettingsInvalid
 from bot.features.settings import load_settings, misspelt_settings
-from bot.settings import Settings
+from bot.settings import Access, Settings
 
 KEY = "sk-proj-1"
 
@@ -141,6 +141,21 @@ def test_an_invisible_character_inside_the_name_of_a_model_is_named(name: str) -
     assert problem.startswith(f"{name.upper()}: has an invisible character inside at place 4: no-break space")
 
 
+@pytest.mark.parametrize("pasted", ["[1, 2]", '["1","2"]', "1;2", "1,2 # me and Olga"])
+def test_numbers_may_be_a_list_of_json(pasted: str) -> None:
+    """NousResearch/hermes-agent#109423."""
+    assert load_settings(operator_ids=pasted).of(Access).operator_ids == {1, 2}
+    assert problems(operator_ids="[]")[0].startswith("OPERATOR_IDS: [] is not a number")
+
+
+def test_a_comment_behind_a_value_is_cut_as_docker_does_not() -> None:
+    """mtrnix/metronix-memory#458."""
+    settings = load_settings(openai_model="qwen3 # local", recall_k="7  # few", openai_summary_model="# none")
+
+    assert (settings.openai_model, settings.recall_k, settings.summary_model) == ("qwen3", 7, "")
+    assert load_settings(openai_model="qwen#3").openai_model == "qwen#3"
+
+
 def test_any_setting_may_be_pasted_with_its_name() -> None:
     settings = load_settings(openai_model="OPENAI_MODEL=qwen3:8b", redis_url="export REDIS_URL='redis://h'")
 
@@ -189,6 +204,21 @@ def test_any_setting_may_be_pasted_with_its_name() -> None:
         ("https://host/v1.", "https://host/v1"),
         ("https://host/v1/chat/completions);", "https://host/v1"),
         ("http://[::1]:11434.", "http://[::1]:11434/v1"),
+        # Addresses for Anthropic's own form (ys-ll/uniterm#365), and of other APIs of the same servers.
+        ("https://api.deepseek.com/anthropic", "https://api.deepseek.com/v1"),
+        ("https://api.z.ai/api/anthropic", "https://api.z.ai/api/paas/v4"),
+        ("https://api.moonshot.ai/anthropic/v1/messages", "https://api.moonshot.ai/v1"),
+        (
+            "https://dashscope.aliyuncs.com/apps/anthropic",
+            "https://dashscope.aliyuncs.com/compatible-mode/v1",
+        ),
+        ("https://openrouter.ai/api/v1/messages", "https://openrouter.ai/api/v1"),
+        (
+            "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent",
+            "https://generativelanguage.googleapis.com/v1beta/openai",
+        ),
+        ("http://localhost:1234/api/v1/chat", "http://localhost:1234/v1"),
+        ("https://ollama.com/api/chat", "https://ollama.com/v1"),
         ("https://me.openai.azure.com", "https://me.openai.azure.com/openai/v1"),
         (
             "https://me.openai.azure.com/openai/v1/?api-version=preview",

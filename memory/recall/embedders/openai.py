@@ -135,10 +135,11 @@ def plan_requests(texts: Sequence[str], endpoint: EmbeddingEndpoint) -> Iterator
 
 
 def _decode(value: object) -> object:
-    """Decode little-endian float32 in base64, which some servers always send."""
-    if not isinstance(value, str):
-        return value
-    return np.frombuffer(base64.b64decode(value, validate=True), "<f4").tolist()
+    """Decode little-endian float32 in base64, which some servers always send. llama.cpp sends a list of one vector."""
+    if isinstance(value, str):
+        return np.frombuffer(base64.b64decode(value, validate=True), "<f4").tolist()
+    listed = cast("list[object]", value) if isinstance(value, list) else []
+    return cast("object", listed[0] if listed and isinstance(listed[0], list) else value)
 
 
 class _Item(BaseModel):
@@ -248,8 +249,10 @@ class OpenAIEmbedder:
         except EmbeddingRefused as refusal:
             if refusal.subject != "option" or not self._options:
                 raise
-        vectors = await self._send(texts, {})
-        self._options = {}
+            # NVIDIA demands a kind of input (decolua/9router#1378), which must be the same for vectors to compare.
+            options = {"input_type": "query"} if "input_type" in refusal.words else {}
+        vectors = await self._send(texts, options)
+        self._options = options
         return vectors
 
     async def _send(self, texts: list[str], options: dict[str, str]) -> list[list[float]]:

@@ -223,6 +223,8 @@ A = ("a", '{"x": 1}')
             [("a", '{"x": "1", "y": " two\\nlines"}')],
         ),
         ("I look.\n<function=a>\n<parameter=x>\n*.md\n</function>\n</tool_call>", [("a", '{"x": "*.md"}')]),
+        ("<tool_call>a</tool_call>", [("a", "{}")]),
+        ("<tool_call>a</arg_value></tool_call>", [("a", "{}")]),
         ('<invoke name="a"><parameter name="x">1</parameter></invoke>', [("a", '{"x": "1"}')]),
         (
             "<tool_call>a\n<arg_key>x</arg_key>\n<arg_value>[1]</arg_value>\n</tool_call>",

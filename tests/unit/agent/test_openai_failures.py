@@ -148,6 +148,12 @@ def test_limits_that_pass_are_told_from_those_that_stay(
         ("parameter.stream must be false", {"stream"}),
         ("function_call is not supported", {"tools"}),
         ("当前模型不支持工具调用", {"tools"}),
+        ("当前模型不支持流式输出", {"stream"}),
+        ("不支持 system 角色", {"system"}),
+        ("unknown variant `system`, expected `user` or `assistant`", {"system"}),
+        ("The toolConfig field must be defined when using toolUse content blocks.", {"tools"}),
+        ("messages.1.content: Input should be a valid string", {"bare_calls"}),
+        ("Tool call id was call_1 but must be a-z, with a length of 9", {"bare_calls"}),
         ("This model does not support multi-modal inputs", {"images"}),
         ('error parsing tool call: raw=\'{"query": "only me\'', set[str]()),
         (
@@ -217,6 +223,9 @@ def test_nothing_is_learned_from_the_schema_of_one_tool() -> None:
         ({}, '{"retryAfter": 7}', 7.0),
         ({}, '{"retry_after_ms": 700}', 0.7),
         ({}, "The limit resets in 30s.", 30.0),
+        ({}, '{"resets_at": 1763661792, "resets_in_seconds": 12}', 12.0),
+        ({}, '{"headers": {"X-RateLimit-Reset": "1763661792000"}}', 12.0),
+        ({}, '{"headers": {"X-RateLimit-Reset": "1763661700"}}', 0.0),
     ],
 )
 def test_the_wait_is_read_from_headers_and_words(

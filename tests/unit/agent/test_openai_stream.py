@@ -133,6 +133,28 @@ def test_a_finish_reason_or_done_completes_a_stream_and_usage_does_not() -> None
     assert ended(text, is_done=True) is not None
 
 
+def test_a_finish_reason_before_more_ends_nothing() -> None:
+    streamed = StreamedReply()
+    ends: list[bool] = []
+    for chunk in (
+        delta("stop", content="It"),
+        delta("stop", role="assistant", content=""),
+        delta("stop", reasoning_content="hm"),
+        delta("stop"),
+    ):
+        streamed.add(chunk)
+        ends.append(streamed.has_ended)
+
+    assert ends == [True, True, False, False]
+
+
+def test_geminis_spelling_of_a_finish_reason_is_read() -> None:
+    """jakobdylanc/llmcord#84."""
+    last: dict[str, Any] = {"choices": [{"delta": {}, "finish_reason": None, "finishReason": "STOP"}]}
+
+    assert ended(delta(content="It is 5."), last) == ModelReply(text="It is 5.", finish_reason="stop")
+
+
 @pytest.mark.parametrize(
     "reason",
     [

@@ -55,10 +55,16 @@ def read(text: str, size: int = 1_000) -> AnswerText:
         # GLM-V#79, omlx#1087, vllm#32587
         ("It is <|begin_of_box|>Paris<|end_of_box|>.<eos>", "It is Paris."),
         ("Paris.<|user|>", "Paris."),
-        ("Paris.<\uff5cend▁of▁sentence\uff5c>", "Paris."),
         ("<|channel|>final <|constrain|>json<|message|>Paris<|end|>", "Paris"),
         # textgen#7374, macprovider#743
         ('analysisWe need "the" city.assistantfinalParis.', "Paris."),
+        ("<|inner_prefix|>hm<|inner_suffix|>Paris.", "Paris."),
+        ("<think:opensource>hm</think:opensource>Paris.", "Paris."),
+        ("<|begin_of_thinking|>hm<|end_of_thinking|>Paris.", "Paris."),
+        ("Paris.<|im_end|>\n<|im_start|>user\nAnd Rome?<|im_end|>", "Paris."),
+        ("Paris.<|user|>And Rome?", "Paris."),
+        ("Paris.<|eot|>", "Paris."),
+        ("Paris.<\uff5cend▁of▁sentence\uff5c>", "Paris."),
     ],
 )
 def test_thoughts_are_left_out(text: str, shown: str) -> None:
