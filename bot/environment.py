@@ -68,7 +68,7 @@ def read_secret_files(
             problems.append(f"{name.upper()}: is set, and {name.upper()}_FILE too. Remove one of them")
         elif path:
             try:
-                secrets[name] = _read_secret(Path(path))
+                secrets[name] = _read_secret(expand_home(Path(path)))
             except (OSError, ValueError) as error:
                 says = str(error) if type(error) is ValueError else f"cannot be read ({type(error).__name__})"
                 problems.append(f"{name.upper()}_FILE: the file {says}")
@@ -92,6 +92,11 @@ def trim_value(name: str, text: str) -> str:
     value = trim(line[1] if line else text)
     # Docker does not take a comment off (mtrnix/metronix-memory#458).
     return value if name.lower() in SECRET_FORMS else trim(_COMMENT.sub("", value))
+
+
+def expand_home(path: Path) -> Path:
+    """Return a path that may begin with ~, which neither `.env` nor Docker expands (gi-dellav/zerostack#187)."""
+    return Path.home().joinpath(*path.parts[1:]) if path.parts[:1] == ("~",) else path
 
 
 def check_visible(text: str) -> None:

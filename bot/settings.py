@@ -22,7 +22,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from bot import addresses
+from bot import addresses, environment
 from bot.addresses import PAGE_PATH as PAGE_PATH
 from bot.addresses import WEBHOOK_PATH as WEBHOOK_PATH
 from bot.addresses import passwords_in, reachable
@@ -62,6 +62,7 @@ def _mend_model(name: str) -> str:
     return name
 
 
+HomePath = Annotated[Path, AfterValidator(environment.expand_home)]
 ModelName = Annotated[str, AfterValidator(_mend_model), _MAY_BE_EMPTY]
 """The name of a model, which is sent as it is; empty for none."""
 
@@ -219,9 +220,9 @@ class Settings(BaseSettings):
     """Qdrant's address, or several by commas. Unset: an embedded index in DATA_DIR."""
     qdrant_api_key: SecretStr | None = None
     """The key of that Qdrant server."""
-    data_dir: Path = Path("data")
+    data_dir: HomePath = Path("data")
     """Folder for the files of the embedded stores."""
-    erasures_dir: Path | None = None
+    erasures_dir: HomePath | None = None
     """Folder with copies of the tombstones of erasures. Unset: `erasures` in DATA_DIR."""
     # Models and agents
     openai_api_key: SecretStr | None = None
@@ -248,7 +249,7 @@ class Settings(BaseSettings):
     """The embedding model. Empty, or with the offline model: the embedded MiniLM."""
     model_context_window: int | None = Field(None, ge=LEAST_WINDOW)
     """Tokens that the chat model takes. Unset: from the table of known models."""
-    agents_file: Path | None = None
+    agents_file: HomePath | None = None
     """TOML: the agents' prompts, models, tools and limits. Unset: the built-in agent."""
     # Memory
     recall_tokens: int = Field(1_000, ge=0, le=100_000)

@@ -113,8 +113,7 @@ def parse_reply(
         call_id = _distinct_id(call.id, spare, taken)
         taken.add(call_id)
         # Tokens of a template may stand behind a name (ollama/ollama#12132).
-        name = call.name.partition("<")[0].strip().removeprefix(_PREFIX)
-        named = replace(call, id=call_id, name=name)
+        named = replace(call, id=call_id, name=call.name.partition("<")[0].strip().removeprefix(_PREFIX))
         calls.append(_checked(named, tools, is_cut=reply.finish_reason == "length"))
     return replace(reply, tool_calls=tuple(calls))
 

@@ -32,7 +32,7 @@ _QUOTA = re.compile(
 _MISSING_CODES = ("model_not_found", "invalid_model")  # OpenAI, Mistral
 _MISSING_PHRASES = ("not found", "does not exist")  # Ollama, vLLM
 _MISSING = re.compile(
-    r"is not a valid model id|no endpoints found for|model (?:does )?not exist|invalid model name"
+    r"not a valid model id|no endpoints found for|model (?:does )?not exist|invalid model name"
 )
 """Sentences that name the model, also with a 400: OpenRouter, DeepSeek, SiliconFlow, LiteLLM."""
 _TOO_LONG = re.compile(

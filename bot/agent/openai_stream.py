@@ -401,8 +401,7 @@ def error_in(chunk: Mapping[str, Any]) -> Refusal | None:
     said = error or next((chunk[name] for name in names if chunk.get(name)), None)
     if not error and (base := _mapping(chunk.get("base_resp"))).get("status_code"):
         said = base
-    is_error = said is not None or chunk.get("object") == "error" or chunk.get("type") == "error"
-    if not is_error:
+    if said is None and "error" not in (chunk.get("object"), chunk.get("type")):
         return None
     fields = _mapping(said) or chunk
     codes = [fields.get("code"), fields.get("type"), fields.get("status"), fields.get("status_code")]

@@ -12,14 +12,11 @@ _NAMES = (
 _OPEN = (
     # Qwen, DeepSeek, MiniMax ("mm:think"), Seed, Claude's and Gemini's ways, with attributes or without.
     rf"<{_NAMES}(?:\s[^<>\n]{{0,40}})?>"
-    r"|\[THINK(?:ING)?\]"  # Magistral
-    r"|◁think▷"  # Kimi-VL
-    r"|<\|begin_of_th(?:ought|inking)\|>"  # OpenThinker
-    r"|<\|(?:think(?:ing)?|inner_prefix)\|>"  # the second is Apertus's
+    r"|\[THINK(?:ING)?\]|◁think▷"  # Magistral, Kimi-VL
+    # OpenThinker, Apertus, Cohere
+    r"|<\|(?:begin_of_th(?:ought|inking)|think(?:ing)?|inner_prefix|START_THINKING)\|>"
     r"|<\|(?:(?:im_start|start_header_id)\|>|(?=user\|>))user\b"  # a model that goes on as the person
-    r"|<\|START_THINKING\|>"  # Cohere
-    r"|<unused94>(?:thought)?"  # MedGemma
-    r"|<\|channel>thought"  # Gemma 4
+    r"|<unused94>(?:thought)?|<\|channel>thought"  # MedGemma, Gemma 4
     # gpt-oss without its parser
     r"|(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary(?! to=))[^<]{0,40}<\|message\|>"
 )
@@ -32,12 +29,9 @@ _CHANNEL = r"(?:<\|start\|>assistant)?<\|channel\|>final(?:[^<]|<\|constrain\|>)
 _CALL = (
     # Hermes, Qwen, MiniMax, Nemotron, FunctionGemma, Hunyuan
     r"<(?:\w{1,10}:|start_)?(?:tool_?(?:calls?|use)|tools|function_?calls?)(?::\w{1,16})?(?:\s[^<>\n]{0,60})?>"
-    r"|<function=[\w.:-]{1,64}>"  # Qwen-coder, Llama
-    r"|<invoke name=[^<>\n]{1,80}>"  # Claude's
-    r"|\[TOOL_CALLS?\]"  # Mistral
-    r"|<\|(?:python_tag|tools_prefix|action_start|open)\|>"  # Llama, Apertus, InternLM, Kimi K3
+    r"|<function=[\w.:-]{1,64}>|<invoke name=[^<>\n]{1,80}>|\[TOOL_CALLS?\]"  # Qwen-coder, Llama, Claude, Mistral
+    r"|<\|(?:python_tag|tools_prefix|action_start|START_ACTION|open)\|>"  # Llama, Apertus, InternLM, Cohere, Kimi K3
     r"|<\|tool_calls?(?:_section)?(?:_begin|_start)?\|?>"  # Granite, Kimi, LFM2, Gemma 4
-    r"|<\|START_ACTION\|>"  # Cohere
     r"|(?:<\|start\|>assistant)?<\|channel\|>commentary to=|<\|start\|>assistant to="  # gpt-oss
     "|<\uff5c(?:tool[▁_]calls[▁_]begin|DSML\uff5c(?:function|tool)_calls)\uff5c?>"  # DeepSeek
 )

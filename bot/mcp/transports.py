@@ -29,7 +29,7 @@ LARGEST_MESSAGE = 8 * 1024 * 1024
 _GRACE_S = 1.0
 _SLOWEST_WRITE_S = 10.0
 _CONNECT_S = 10.0
-_GONE = (401, 403, 404, 502, 503, 504)
+_GONE = (401, 403, 404, 405, 502, 503, 504)
 """HTTP statuses that end the connection. Any other error ends its call."""
 LOST_SESSION = -33_404
 """Our code of a JSON-RPC error: the server does not know the session any more, so it has not run the request."""

@@ -148,6 +148,20 @@ def test_numbers_may_be_a_list_of_json(pasted: str) -> None:
     assert problems(operator_ids="[]")[0].startswith("OPERATOR_IDS: [] is not a number")
 
 
+def test_a_path_may_begin_at_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """gi-dellav/zerostack#187."""
+    monkeypatch.setenv("HOME", str(folder))
+    (folder / "key").write_text(KEY)
+    monkeypatch.setenv("OPENAI_API_KEY_FILE", "~/key")
+    (folder / ".env").write_text("DATA_DIR=~/data\nAGENTS_FILE='~/agents.toml'\n")
+
+    settings = load_settings()
+
+    assert (settings.data_dir, settings.agents_file) == (folder / "data", folder / "agents.toml")
+    assert shown(settings.openai_api_key) == KEY
+    assert load_settings(data_dir="~data").data_dir == Path("~data")
+
+
 def test_a_comment_behind_a_value_is_cut_as_docker_does_not() -> None:
     """mtrnix/metronix-memory#458."""
     settings = load_settings(openai_model="qwen3 # local", recall_k="7  # few", openai_summary_model="# none")
