@@ -378,7 +378,6 @@ WRITTEN = (
     unseen("newer MiniMax", MINIMAXES, source="MiniMax-AI/MiniMax-M3#31"),
     unseen("Apertus", f'<|tools_prefix|>[{{"set_reminder": {GIVEN}}}]<|tools_suffix|>'),
     unseen("Hunyuan", f"<tool_calls:opensource><tool_call:opensource>{GLMS}</tool_call:opensource>"),
-    unseen("Grok", '<xai:function_call name="set_reminder"></xai:function_call>'),
     unseen("a mark in the singular", '[TOOL_CALL]\n{tool => "set_reminder", args => {}}\n[/TOOL_CALL]'),
     unseen("GLM", f"<tool_call>{GLMS}</tool_call>"),
     unseen("MiniMax", f"<minimax:tool_call>{INVOKED}</minimax:tool_call>"),

@@ -142,8 +142,6 @@ ROWS = (
         "9012 `inputs` tokens and 100 `max_new_tokens`",
         status=422,
     ),
-    worded("TEI", "inputs must have less than 4096 tokens. Given: 9012", status=422),
-    worded("Chinese", "请求的输入长度超过模型最大长度限制"),
     worded("a gateway's 500", "500 input length too long", status=500, source="RooCodeInc/Roo-Code#1767"),
     too_long(
         "a code",

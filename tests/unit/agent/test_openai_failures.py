@@ -87,6 +87,8 @@ def test_each_failure_gets_its_error_without_the_endpoints_words(
         "the request exceeds the available context size, try increasing it",
         "too many tokens: the total of 9000 tokens is larger than the limit",
         "The total number of tokens exceeds the model's maximum of 4096",
+        "inputs must have less than 4096 tokens. Given: 9012",
+        "请求的输入长度超过模型最大长度限制",
         "The decoder prompt (length 9000) is longer than the maximum model length of 4096.",
     ],
 )
