@@ -149,8 +149,7 @@ _MOST_NODES = 5_000
 _LONGEST_TEXT = 1_024
 _LONGEST_NAME = 64
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
-_DEFINITIONS = ("$defs", "definitions")
-_NOT_AT_THE_TOP = {"anyOf", "oneOf", "allOf", "enum", "const", "default"}
+_NOT_AT_THE_TOP = frozenset(["anyOf", "allOf", "enum", "default"])
 
 
 def tool_name(server: str, tool: str) -> str:
@@ -166,21 +165,19 @@ def tool_name(server: str, tool: str) -> str:
 
 
 def repair_schema(schema: object) -> dict[str, Any] | None:
-    """Return the schema of a tool's arguments as OpenAI accepts it; None if it is not an object or too large.
+    """Return the schema of a tool's arguments as OpenAI and Gemini accept it; None if it is no object or too large.
 
-    References are replaced by their targets. Unknown and malformed keywords are dropped, so that the repaired schema
-    accepts at least what the original accepts. The server checks the arguments all the same.
+    References are replaced by their targets. Malformed keywords are dropped, and those that Gemini does not know
+    (n8n-io/n8n#15553, zed-industries/zed#44875). The server checks the arguments all the same.
     """
-    if not isinstance(schema, dict):
-        return None
     given = cast("dict[str, Any]", schema)
-    if given.get("type", "object") not in ("object", ["object"]):
+    if not isinstance(schema, dict) or given.get("type", "object") not in ("object", ["object"]):
         return None
     try:
-        plain = {key: value for key, value in given.items() if key not in _DEFINITIONS}
+        plain = {key: value for key, value in given.items() if key not in ("$defs", "definitions")}
         root = _clean(_References(given).replace(plain, ("#",), 0))
         properties, required = root.get("properties", {}), root.get("required", [])
-        for key in ("anyOf", "oneOf", "allOf"):
+        for key in ("anyOf", "allOf"):
             for option in root.get(key, ()):
                 properties = {**option.get("properties", {}), **properties}
                 required = [*required, *(option.get("required", ()) if key == "allOf" else ())]
@@ -232,14 +229,24 @@ class _References:
 
 
 def _clean(schema: object) -> dict[str, Any]:
-    """Return the keywords that endpoints know. Malformed ones are dropped; only known properties are required."""
-    given = cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
+    """Return the keywords that endpoints know. Malformed ones are dropped; only known properties are required.
+
+    What may be null is what may be left out: its schema is that of its values.
+    """
+    given = dict(cast("dict[str, Any]", schema)) if isinstance(schema, dict) else {}
+    if isinstance(given.get("const"), str):
+        given["enum"] = [given["const"]]
+    if isinstance(form := given.get("format"), str) and form != "date-time":
+        given["description"] = f"{given.get('description', '')} (format: {form})".strip()
     clean: dict[str, Any] = {}
     for key, kind in _KEYWORDS.items():
         with suppress(ValidationError):
             if given.get(key) is not None:
                 clean[key] = kind.validate_python(given[key])
-    if "array" in clean.get("type", ()):
+    either = [*clean.pop("anyOf", ()), *clean.pop("oneOf", ())]
+    if options := [each for each in either if each != {"type": "null"}]:
+        clean = {**options[0], **clean} if len(options) == 1 else {**clean, "anyOf": options}
+    if clean.get("type") == "array":
         clean.setdefault("items", {})
     known = clean.get("properties", {})
     if required := [name for name in dict.fromkeys(clean.pop("required", ())) if name in known]:
@@ -254,18 +261,15 @@ _KEYWORDS: Mapping[str, TypeAdapter[Any]] = {
     for kind, keys in cast(
         "tuple[tuple[Any, tuple[str, ...]], ...]",
         (
-            (_Kind | Annotated[list[_Kind], Field(min_length=1)], ("type",)),
-            (
-                Annotated[str, AfterValidator(lambda text: text[:_LONGEST_TEXT])],
-                ("description", "format", "pattern"),
-            ),
-            (int | FiniteFloat, ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")),
+            (_Kind | Annotated[list[_Kind], AfterValidator(partial(min, key="null".__eq__))], ("type",)),
+            (Annotated[str, AfterValidator(lambda text: text[:_LONGEST_TEXT])], ("description", "pattern")),
+            (Literal["date-time"], ("format",)),
+            (int | FiniteFloat, ("minimum", "maximum")),
             (int, ("minLength", "maxLength", "minItems", "maxItems")),
             (Annotated[list[Any], Field(min_length=1)], ("enum",)),
-            (Any, ("const", "default")),
+            (Any, ("default",)),
             (dict[str, _Nested], ("properties",)),
             (list[str], ("required",)),
-            (bool | _Nested, ("additionalProperties",)),
             (_Nested, ("items",)),
             (Annotated[list[_Nested], Field(min_length=1)], ("anyOf", "oneOf", "allOf")),
         ),

@@ -115,6 +115,40 @@ def test_a_short_plain_name_stays_and_any_other_gets_a_hash() -> None:
             },
             {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}},
         ),
+        # gptel#806, n8n#15553, zed#44875, zabbix-mcp-server#6, zenflow#14: what Gemini refuses
+        (
+            {
+                "$schema": "http://json-schema.org/draft-07/schema#",
+                "additionalProperties": False,
+                "properties": {
+                    "url": {"type": "string", "format": "uri", "description": "The page."},
+                    "at": {"type": "string", "format": "date-time"},
+                    "most": {"type": "integer", "exclusiveMinimum": 0, "maximum": 9, "multipleOf": 1},
+                    "note": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+                    "kind": {"type": ["string", "null"], "const": "a"},
+                    "tags": {
+                        "type": "object",
+                        "additionalProperties": {"type": "string"},
+                        "propertyNames": {},
+                    },
+                    "one": {"oneOf": [{"type": "string"}, {"type": "integer"}]},
+                },
+                "required": ["url"],
+            },
+            {
+                "type": "object",
+                "properties": {
+                    "url": {"type": "string", "description": "The page. (format: uri)"},
+                    "at": {"type": "string", "format": "date-time"},
+                    "most": {"type": "integer", "maximum": 9},
+                    "note": {"type": "string"},
+                    "kind": {"type": "string", "enum": ["a"]},
+                    "tags": {"type": "object"},
+                    "one": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+                },
+                "required": ["url"],
+            },
+        ),
     ],
 )
 def test_schemas_are_repaired(schema: object, repaired: dict[str, Any] | None) -> None:
