@@ -219,7 +219,7 @@ def _listed(content: Json, name: str) -> str:
     return f" – {name}: {'; '.join(listed)}" if listed else ""
 
 
-def choice_in(message: Json, replied: Json) -> str:
+def replied_choice(message: Json, replied: Json) -> str:
     """Return the one task of a checklist, or option of a poll, that a message replies to; "" if it is all of them."""
     names = (message.get("reply_to_checklist_task_id"), message.get("reply_to_poll_option_id"))
     tasks = objects_in(object_in(replied, "checklist"), "tasks")

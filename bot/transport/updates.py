@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bot.transport.contents import SENT_SERVICES, VOICE_KINDS, Attachment, choice_in, content_in
+from bot.transport.contents import SENT_SERVICES, VOICE_KINDS, Attachment, content_in, replied_choice
 from bot.transport.controls import NO_BUTTONS, ButtonRule, ButtonRules, is_same_menu, word_of
 from bot.transport.forms import (
     DIRECT_TOPIC,
@@ -488,7 +488,7 @@ def _reply_to(raw: Json) -> ReplyTo | None:
         sender_id=sender_id,
         sender_name=name,
         text=read_text(replied) or (f"({content.note})" if content.note else ""),
-        quote=read_text(object_in(raw, "quote")) or choice_in(raw, replied),
+        quote=read_text(object_in(raw, "quote")) or replied_choice(raw, replied),
         file=content.file,
         note=content.note,
         media_group_id=str_in(replied, "media_group_id"),

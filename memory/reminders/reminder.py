@@ -231,9 +231,8 @@ def _local_dates(start: datetime, parts: dict[str, str], begin: datetime) -> Ite
         del parts["UNTIL"]
         if int(until[:4]) <= last:
             parts["UNTIL"] = f"{int(until[:4]) + years}{until[4:]}"
-    with suppress(
-        ValueError, IndexError
-    ):  # an interval that never meets its hours, the ninth Monday of a month
+    # An interval may never meet its hours, and no month has a ninth Monday.
+    with suppress(ValueError, IndexError):
         rule = rrulestr(_join(parts), dtstart=start.replace(year=start.year + years))
         for local in rule.xafter(begin.replace(year=begin.year + years), inc=True):
             if local.year - years > last:

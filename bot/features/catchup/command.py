@@ -219,7 +219,7 @@ def parse_wish(argument: str, *, now: float, yesterday: str, zone: tzinfo) -> Wi
         seconds = int(ago[1]) * _SECONDS[ago[2]]
         return Wish(kind="since", since=now - seconds) if seconds else None
     with suppress(ValueError):
-        clock = datetime.strptime(text, "%H:%M").time()  # noqa: DTZ007
+        clock = datetime.strptime(text, "%H:%M").time()  # noqa: DTZ007 - its zone comes with its day
         since = (datetime.combine(day, clock, zone).timestamp() for day in (today, before))
         return Wish(kind="since", since=next(at for at in since if at <= now))
     if _LAST.fullmatch(text) and int(text):
