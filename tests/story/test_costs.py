@@ -108,8 +108,8 @@ async def test_a_used_budget_gets_one_polite_sentence_and_operators_are_served(s
             "The budget for this month is used up, so I can't answer right now. I'll be back on 1 "
         )
         assert bot.said_in(BEN) == [told]
-        assert {record["reason"] for record in await bot.records()} >= {"limit_all_money"}
-        # The warning of a used budget may reach her between these two.
+        assert "limit_all_money" in [record.get("reason") for record in await bot.records()]
+        # The warning of a used budget, which has a record without a reason, may reach her between these two.
         await bot.say(OLGA, "hello")
         await bot.say(OLGA, "/stats month")
         await bot.wait_until(lambda: "Budget for a month: 10." in "".join(bot.said_in(OLGA)))

@@ -56,6 +56,8 @@ async def test_a_summary_model_that_answers_nonsense_or_fails_is_given_up_and_de
         await bot.ask(BEN, "hello, my bike is red")
         with capture_logs() as logs:
             await wait_until_extracted(bot)
+            # It is logged after it is stored.
+            await bot.wait_until(lambda: any(line.get("outcome") == "given_up" for line in logs))
 
         assert await stored_facts(bot) == []
         said = [line for line in logs if line["event"] == "facts_not_extracted"]
