@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from chaos.rig.system import free_port
 from memory import keys
 from memory.embedded.valkey import open_valkey
 from memory.redis.client import open_redis
@@ -48,11 +49,6 @@ def bot(console: ConsoleRig, monkeypatch: pytest.MonkeyPatch, simulator_url: str
     del console
     monkeypatch.setenv("TELEGRAM_BOT_TOKEN", SIMULATOR_TOKEN)
     monkeypatch.setenv("TELEGRAM_API_URL", simulator_url)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 def levels(document: Any) -> dict[str, str]:

@@ -2,22 +2,23 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from chaos.rig.system import free_port
+
 HEAVY = {"openai", "qdrant_client", "numpy", "tokenizers"}
 
 
 @pytest.mark.slow
 def test_serve_is_ready_without_models_index_and_embedder(tmp_path: Path) -> None:
-    with _start(tmp_path, "simulate", "--port", str(port := _free_port())) as simulator:
+    with _start(tmp_path, "simulate", "--port", str(port := free_port())) as simulator:
         _read_until(simulator, '"simulator_ready"')
         url = f"http://127.0.0.1:{port}"
-        with _start(tmp_path, "serve", TELEGRAM_API_URL=url, HTTP_PORT=str(_free_port())) as serve:
+        with _start(tmp_path, "serve", TELEGRAM_API_URL=url, HTTP_PORT=str(free_port())) as serve:
             imported = _imported(_read_until(serve, '"ready"'))
             serve.send_signal(signal.SIGTERM)
             serve.communicate(timeout=30)
@@ -71,8 +72,3 @@ def _read_until(process: "subprocess.Popen[str]", text: str) -> list[str]:
 
 def _imported(lines: list[str]) -> set[str]:
     return {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]

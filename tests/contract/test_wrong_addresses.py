@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from chaos.rig.system import free_port
 from memory.http_calls import certificates
 from tests.contract.console_rig import ConsoleRig, settings_in
-from tests.contract.test_console_operation import free_port
 from tests.stores import hold_open
 from tests.unit.test_guarded_tls import ANSWER, CERTIFICATE, KEY
 

@@ -18,9 +18,9 @@ from bot.agent.tool_output import Illustrated
 from bot.errors import ToolFailed
 from bot.mcp import connection
 from bot.mcp.tools import McpServers
+from chaos.rig.system import free_port
 from tests.mcp_server import PASSWORD, PIXEL
 from tests.openai_checker.request import find_fault
-from tests.story.harness import free_port
 from tests.unit.agent.kit import make_context
 
 SERVER = Path(__file__).parents[1] / "mcp_server.py"

@@ -21,12 +21,13 @@ from starlette.routing import Route
 from bot.app.service import run_service
 from bot.settings import WEBHOOK_PATH
 from bot.transport.http_server import serve_http
+from chaos.rig.system import free_port
 from memory.embedded.supervisor import IndexEndpoint
 from memory.redis.client import RedisClient
 from tests.scripted_openai import scripted_openai
 from tests.scripted_replies import call, calls, text
 from tests.stores import plain_valkey
-from tests.story.harness import StoryStores, free_port, story_settings
+from tests.story.harness import StoryStores, story_settings
 
 T = TypeVar("T")
 

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import shutil
-import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from bot.transport.http_server import SECRET_HEADER
 from bot.transport.ingest import telegram_ref
 from bot.transport.texts import details_text
 from bot.transport.words import words_for
+from chaos.rig.system import free_port
 from memory import keys
 from memory.embedded.supervisor import IndexEndpoint
 from memory.history.redis_history import RedisHistory
@@ -437,13 +437,6 @@ def story_settings(stores: StoryStores, *, model_url: str, telegram_url: str, **
         "lease_s": 10,
     }
     return load_settings(**(given | changes))
-
-
-def free_port() -> int:
-    """Return a free port of loopback."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 @asynccontextmanager

@@ -18,6 +18,7 @@ import pytest
 from bot.app import health
 from bot.settings import WEBHOOK_PATH
 from bot.transport.http_server import SECRET_HEADER
+from chaos.rig.system import free_port
 from memory.embedded import valkey
 from memory.embedded.data_dir import socket_path
 from memory.errors import StoreUnavailable
@@ -25,7 +26,7 @@ from memory.redis.client import RedisClient, open_redis
 from tests.contract.webhook_rig import make_message_update
 from tests.local_http import local_client
 from tests.stores import plain_valkey
-from tests.story.harness import BEN, Story, StoryStores, free_port, running_bot
+from tests.story.harness import BEN, Story, StoryStores, running_bot
 
 pytestmark = pytest.mark.slow
 
